@@ -1,0 +1,143 @@
+"""The user's settings: a frozen value, decoded once from `config.toml` at the edge and passed as an argument."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from plgd.errors import ConfigError
+
+__all__ = ("Config", "DaemonConfig", "EditConfig", "EngineConfig", "ModelConfig", "load_config")
+
+Policy = Literal["graded", "gated", "ds4", "off"]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all sections share: an unknown key is an error."""
+
+
+class ModelConfig(Section, frozen=True):
+    """Section `[model]`.
+
+    Attributes:
+        default: the model that edits use; `plgd model use` remembers its choice elsewhere and goes before this.
+        context_limit: tokens of prompt and reply together; 0 takes the model's own limit.
+    """
+
+    default: str = "builtin"
+    context_limit: Annotated[int, Meta(ge=0)] = 0
+
+
+class EngineConfig(Section, frozen=True):
+    """Section `[engine]`: how replies are drafted. Bounds as in mlxcel's prompt lookup.
+
+    Attributes:
+        policy: the governor's policy; `off` is plain decoding.
+        ngram_max: longest n-gram that is looked up.
+        ngram_min: shortest n-gram that is looked up.
+        max_draft: most tokens in one draft.
+        prefill_slice: prompt tokens per pass of the model; a cancel waits for one slice.
+    """
+
+    policy: Policy = "graded"
+    ngram_max: Annotated[int, Meta(ge=1, le=16)] = 3
+    ngram_min: Annotated[int, Meta(ge=1, le=16)] = 2
+    max_draft: Annotated[int, Meta(ge=1, le=64)] = 7
+    prefill_slice: Annotated[int, Meta(ge=1, le=8192)] = 512
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that contradict each other."""
+        if self.ngram_min > self.ngram_max:
+            raise ValueError(f"ngram_min ({self.ngram_min}) is larger than ngram_max ({self.ngram_max})")
+
+
+class EditConfig(Section, frozen=True):
+    """Section `[edit]`.
+
+    Attributes:
+        max_deleted_share: an edit that deletes a larger share of the text unasked is rejected.
+    """
+
+    max_deleted_share: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.6
+
+
+class DaemonConfig(Section, frozen=True):
+    """Section `[daemon]`: limits and idle times.
+
+    Attributes:
+        queue_limit: edits that may wait or run at once.
+        connection_limit: clients connected at once.
+        frame_limit: bytes of one message.
+        unload_after_s: seconds without an edit until the model leaves memory; 0 keeps it.
+        exit_after_s: seconds without a request until the daemon exits; 0 stays.
+        log_limit: bytes of the log file before it is rotated.
+    """
+
+    queue_limit: Annotated[int, Meta(ge=1)] = 32
+    connection_limit: Annotated[int, Meta(ge=1)] = 256
+    frame_limit: Annotated[int, Meta(ge=4096)] = 64 * 1024 * 1024
+    unload_after_s: Annotated[float, Meta(ge=0)] = 1800.0
+    exit_after_s: Annotated[float, Meta(ge=0)] = 28800.0
+    log_limit: Annotated[int, Meta(ge=65536)] = 4 * 1024 * 1024
+
+
+class Config(Section, frozen=True):
+    """Everything that can be set. Without a file, all defaults hold."""
+
+    model: ModelConfig = ModelConfig()
+    engine: EngineConfig = EngineConfig()
+    edit: EditConfig = EditConfig()
+    daemon: DaemonConfig = DaemonConfig()
+
+
+SECTIONS: Final[dict[str, type[Section]]] = {
+    "model": ModelConfig,
+    "engine": EngineConfig,
+    "edit": EditConfig,
+    "daemon": DaemonConfig,
+}
+
+
+def load_config(path: Path) -> Config:
+    """Read the settings.
+
+    Args:
+        path: a TOML file; a missing one means all defaults.
+
+    Raises:
+        ConfigError: not readable, not TOML, an unknown key (the nearest known one is named) or a value out of bounds.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    _check_keys(path, table)
+    try:
+        return msgspec.convert(table, Config)
+    except msgspec.ValidationError as error:
+        where = re.sub(r" - at `\$\.?(.*)`$", r" (key `\1`)", str(error))
+        raise ConfigError(f"{path}: {where}") from error
+
+
+def _check_keys(path: Path, table: dict[str, object]) -> None:
+    for section, content in table.items():
+        _check_known(path, section, SECTIONS)
+        if isinstance(content, dict):
+            known = SECTIONS[section].__struct_fields__
+            for key in content:
+                _check_known(path, key, known, f"{section}.")
+
+
+def _check_known(path: Path, key: str, known: tuple[str, ...] | dict[str, type[Section]], prefix: str = "") -> None:
+    if key in known:
+        return
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+    raise ConfigError(f"{path}: unknown key `{prefix}{key}`; did you mean `{prefix}{near[0]}`?")

@@ -1,0 +1,1 @@
+"""The texts being edited: bytes, version, fingerprint."""

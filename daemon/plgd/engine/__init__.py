@@ -1,0 +1,1 @@
+"""Drafting, acceptance and pace, in integers only: tokens in, tokens out."""

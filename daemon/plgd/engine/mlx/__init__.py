@@ -1,0 +1,1 @@
+"""The engine's only contact with arrays: mlx-lm's models and caches behind the integer contracts."""

@@ -1,0 +1,79 @@
+"""What the rest of the daemon knows of a loaded model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plgd.engine.target import Target
+
+__all__ = ("Detokenizer", "Model", "Tokenizer")
+
+
+class Detokenizer(Protocol):
+    """Turns a stream of tokens into text. Never yields a broken character."""
+
+    def push(self, token: int) -> str:
+        """Take one token and return the text that became certain; often empty inside a multi-byte character."""
+        ...
+
+    def finish(self) -> str:
+        """Return what is still held back; undecodable bytes become U+FFFD."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Text to tokens and back."""
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenize text as it stands; control tokens written in it are plain text, nothing is added."""
+        ...
+
+    def encode_chat(self, system: str, user: str, reply_start: str) -> list[int]:
+        """Tokenize one system and one user turn in the model's chat template, and the start of the reply.
+
+        The reply's turn is left open after `reply_start`. Thinking is switched off where the template can.
+        Control tokens that the user's text happens to spell stay plain text.
+        """
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Turn tokens into text; control tokens are left out."""
+        ...
+
+    def detokenizer(self) -> Detokenizer:
+        """Start a stream."""
+        ...
+
+    @property
+    def control_strings(self) -> frozenset[str]:
+        """The spellings of the model's control tokens, such as `<|im_end|>`."""
+        ...
+
+
+class Model(Protocol):
+    """A model in memory. One thread owns it."""
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Its tokenizer."""
+        ...
+
+    @property
+    def eos_tokens(self) -> frozenset[int]:
+        """The tokens that end a reply."""
+        ...
+
+    @property
+    def context_limit(self) -> int:
+        """The longest prompt and reply together, in tokens."""
+        ...
+
+    def target(self) -> Target:
+        """Start an empty sequence."""
+        ...

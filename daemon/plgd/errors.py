@@ -1,0 +1,514 @@
+"""Every error of plgd, with the tree drawn first.
+
+PlgdError
+├── ConfigError                  the configuration file cannot be used
+├── InputError                   the request cannot be carried out as it stands
+│   ├── FileMissing, NotAFile, FileUnreadable, NotText, EmptyText
+│   ├── EmptyInstruction, LinesOutOfRange, TextTooLong
+│   └── ReadOnlyTarget
+├── Conflict                     the text changed while the model worked
+├── WriteFailed                  the new text could not be put on disk; the old one is whole
+├── ModelError                   a model cannot be found, fetched, checked or run
+│   ├── UnknownModel, ModelNotPulled, UnsupportedModel, DamagedModel
+│   └── PullFailed, HashMismatch, NoSpace
+├── EngineError                  a round failed; the session is dropped, the daemon lives
+│   └── RollbackFailed
+├── DaemonError                  the daemon cannot be reached or started
+│   ├── DaemonUnreachable, StartFailed, AlreadyRunning, SocketPathTooLong
+│   └── VersionMismatch, ConnectionLost
+├── ProtocolError                a message on the socket is not what the protocol says
+│   ├── ParseError, InvalidRequest, MethodNotFound, InvalidParams
+│   └── FrameTooLarge, HelloFirst
+├── QueueFull, ShuttingDown      the daemon is alive but takes no more work
+└── Cancelled                    the request was cancelled
+
+A class carries the JSON-RPC error code it travels under and the exit code that the CLI gives for it;
+`BY_CODE` maps a code back to its class. Messages are assembled here, from real arguments.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+__all__ = (
+    "BY_CODE",
+    "AlreadyRunning",
+    "Cancelled",
+    "ConfigError",
+    "Conflict",
+    "ConnectionLost",
+    "DaemonError",
+    "DaemonUnreachable",
+    "DamagedModel",
+    "EmptyInstruction",
+    "EmptyText",
+    "EngineError",
+    "FileMissing",
+    "FileUnreadable",
+    "FrameTooLarge",
+    "HashMismatch",
+    "HelloFirst",
+    "InputError",
+    "InvalidParams",
+    "InvalidRequest",
+    "LinesOutOfRange",
+    "MethodNotFound",
+    "ModelError",
+    "ModelNotPulled",
+    "NoSpace",
+    "NotAFile",
+    "NotText",
+    "ParseError",
+    "PlgdError",
+    "ProtocolError",
+    "PullFailed",
+    "QueueFull",
+    "ReadOnlyTarget",
+    "RollbackFailed",
+    "ShuttingDown",
+    "SocketPathTooLong",
+    "StartFailed",
+    "TextTooLong",
+    "UnknownModel",
+    "UnsupportedModel",
+    "VersionMismatch",
+    "WriteFailed",
+    "from_wire",
+)
+
+
+class PlgdError(Exception):
+    """Anything plgd refuses or fails to do, said in one sentence for a person."""
+
+    code: ClassVar[int] = -32000
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+# Configuration ----------------------------------------------------------------------------------
+
+
+class ConfigError(PlgdError):
+    """The configuration file cannot be used; the message names the key and what is allowed."""
+
+    code = -32001
+    exit_code = 2
+
+
+# Input ------------------------------------------------------------------------------------------
+
+
+class InputError(PlgdError):
+    """The request cannot be carried out as it stands; nothing was changed."""
+
+    code = -32010
+
+
+class FileMissing(InputError):
+    """The path names nothing."""
+
+    code = -32011
+
+    @classmethod
+    def at(cls, path: str) -> FileMissing:
+        return cls(f"{path}: no such file. Check the spelling, or create the file first.")
+
+
+class NotAFile(InputError):
+    """The path names a folder, a device or a socket."""
+
+    code = -32012
+
+    @classmethod
+    def at(cls, path: str, kind: str) -> NotAFile:
+        return cls(f"{path} is a {kind}, not a file. Name one file to edit.")
+
+
+class FileUnreadable(InputError):
+    """The file exists but the daemon may not read it."""
+
+    code = -32013
+
+    @classmethod
+    def at(cls, path: str, reason: str) -> FileUnreadable:
+        return cls(f"{path} cannot be read: {reason}.")
+
+
+class NotText(InputError):
+    """The file holds NUL bytes or is not UTF-8."""
+
+    code = -32014
+
+    @classmethod
+    def binary(cls, name: str, offset: int) -> NotText:
+        return cls(f"{name} is a binary file (NUL at byte {offset}); plgd edits text.")
+
+    @classmethod
+    def not_utf8(cls, name: str, offset: int) -> NotText:
+        return cls(f"{name} is not UTF-8 (byte {offset}). Convert it to UTF-8 first.")
+
+
+class EmptyText(InputError):
+    """There is no text to rewrite."""
+
+    code = -32015
+
+    @classmethod
+    def of(cls, name: str) -> EmptyText:
+        return cls(f"{name} is empty; there is nothing to rewrite.")
+
+
+class EmptyInstruction(InputError):
+    """The instruction is missing or blank."""
+
+    code = -32016
+    exit_code = 2
+
+    def __init__(self, message: str = "The instruction is empty. Say what to change with -i TEXT.") -> None:
+        super().__init__(message)
+
+
+class LinesOutOfRange(InputError):
+    """The line range is reversed or runs past the end of the text."""
+
+    code = -32017
+    exit_code = 2
+
+    @classmethod
+    def of(cls, name: str, first: int, last: int, n_lines: int) -> LinesOutOfRange:
+        return cls(f"Lines {first}:{last} are not in {name}, which has {n_lines} lines (1:{n_lines}).")
+
+
+class TextTooLong(InputError):
+    """Prompt and reply do not fit into the model's context."""
+
+    code = -32018
+
+    @classmethod
+    def of(cls, name: str, n_tokens: int, limit: int) -> TextTooLong:
+        return cls(
+            f"{name} needs {n_tokens:,} tokens (prompt and reply), the model's limit is {limit:,}. "
+            "Edit a part of it with --lines A:B, or use a model with a longer context."
+        )
+
+
+class ReadOnlyTarget(InputError):
+    """The edit is to be written, but the file or its folder cannot be written to."""
+
+    code = -32019
+
+    @classmethod
+    def at(cls, path: str) -> ReadOnlyTarget:
+        return cls(f"{path} is read-only; make it writable, or use --diff to see the edit without writing it.")
+
+
+class Conflict(PlgdError):
+    """The text changed while the model worked, inside the lines that the edit changes."""
+
+    code = -32030
+    exit_code = 3
+
+    @classmethod
+    def on(cls, path: str, what: str) -> Conflict:
+        return cls(f"{path} changed while the model worked ({what}); it was left as it is. Run the edit again.")
+
+
+class WriteFailed(PlgdError):
+    """The new text could not be put on disk; the old file is whole."""
+
+    code = -32031
+
+    @classmethod
+    def at(cls, path: str, reason: str) -> WriteFailed:
+        return cls(f"{path} was not written and is unchanged: {reason}.")
+
+
+# Models -----------------------------------------------------------------------------------------
+
+
+class ModelError(PlgdError):
+    """A model cannot be found, fetched, checked or run."""
+
+    code = -32040
+
+
+class UnknownModel(ModelError):
+    """The name is no catalog entry, no folder and no Hugging Face id."""
+
+    code = -32041
+    exit_code = 2
+
+    @classmethod
+    def named(cls, name: str, nearest: str | None = None) -> UnknownModel:
+        hint = f" Did you mean {nearest!r}?" if nearest else ""
+        return cls(
+            f"No model is called {name!r}.{hint} Use a name of `plgd model list`, a folder, or a Hugging Face id "
+            "(owner/name)."
+        )
+
+
+class ModelNotPulled(ModelError):
+    """The model is known but not on this machine; plgd never downloads unasked."""
+
+    code = -32042
+
+    @classmethod
+    def named(cls, name: str, size: str) -> ModelNotPulled:
+        return cls(f"The model {name!r} is not on this machine. Fetch it ({size}) with: plgd model pull {name}")
+
+
+class UnsupportedModel(ModelError):
+    """The model's architecture or format is not one that mlx-lm or plgd can load."""
+
+    code = -32043
+
+    @classmethod
+    def of(cls, name: str, reason: str) -> UnsupportedModel:
+        return cls(f"The model {name!r} cannot be run: {reason}.")
+
+
+class DamagedModel(ModelError):
+    """A model's files on disk are incomplete or changed."""
+
+    code = -32044
+
+    @classmethod
+    def of(cls, name: str, reason: str) -> DamagedModel:
+        return cls(f"The files of model {name!r} are damaged: {reason}. Fetch it again: plgd model pull {name} --force")
+
+
+class PullFailed(ModelError):
+    """A download did not finish; what arrived is kept and resumed by the next pull."""
+
+    code = -32045
+
+    @classmethod
+    def of(cls, name: str, reason: str) -> PullFailed:
+        return cls(
+            f"{name!r} was not fetched: {reason}. Nothing was installed; "
+            f"run `plgd model pull {name}` again to go on where it stopped."
+        )
+
+
+class HashMismatch(ModelError):
+    """A downloaded file is not the one that was asked for; it was deleted."""
+
+    code = -32046
+
+    @classmethod
+    def of(cls, name: str, expected: str, found: str) -> HashMismatch:
+        return cls(
+            f"{name} has SHA-256 {found[:16]}..., expected {expected[:16]}...; the download was deleted. "
+            "Try again; if it happens twice, the server sends another file than the published one."
+        )
+
+
+class NoSpace(ModelError):
+    """The disk cannot hold the model."""
+
+    code = -32047
+
+    @classmethod
+    def at(cls, path: str, needed_bytes: int, free_bytes: int) -> NoSpace:
+        return cls(
+            f"{path} has {free_bytes / 1e6:,.0f} MB free, {needed_bytes / 1e6:,.0f} MB are needed. "
+            "Free some space or set PLGD_CACHE_DIR to another disk."
+        )
+
+
+# Engine -----------------------------------------------------------------------------------------
+
+
+class EngineError(PlgdError):
+    """A round of the model failed; its session is dropped and the daemon lives."""
+
+    code = -32050
+
+    @classmethod
+    def during(cls, what: str, reason: str) -> EngineError:
+        return cls(f"The model failed during {what}: {reason}. The text is unchanged; try again.")
+
+
+class RollbackFailed(EngineError):
+    """A cache did not drop the tokens it was asked to drop; its session must not be used again."""
+
+    code = -32051
+
+    @classmethod
+    def of(cls, asked: int, went: int, where: str) -> RollbackFailed:
+        return cls(f"Rollback of {asked} tokens dropped {went} in {where}; the session was closed.")
+
+
+# Daemon -----------------------------------------------------------------------------------------
+
+
+class DaemonError(PlgdError):
+    """The daemon cannot be reached or started."""
+
+    code = -32060
+
+
+class DaemonUnreachable(DaemonError):
+    """No daemon listens on the socket."""
+
+    code = -32061
+
+    @classmethod
+    def at(cls, socket: str) -> DaemonUnreachable:
+        return cls(f"No plgd daemon answers on {socket}. Start it with: plgd start")
+
+
+class StartFailed(DaemonError):
+    """The daemon was started but did not come up."""
+
+    code = -32062
+
+    @classmethod
+    def because(cls, reason: str, log: str) -> StartFailed:
+        return cls(f"The daemon did not start: {reason}. Its log is {log}; `plgd doctor` checks the installation.")
+
+
+class AlreadyRunning(DaemonError):
+    """Another daemon of this user holds the lock."""
+
+    code = -32063
+
+    @classmethod
+    def as_pid(cls, pid: int | None) -> AlreadyRunning:
+        return cls(f"A plgd daemon is already running (process {pid or 'unknown'}).")
+
+
+class SocketPathTooLong(DaemonError):
+    """The operating system limits the length of a socket's path."""
+
+    code = -32064
+
+    @classmethod
+    def of(cls, path: str, limit: int) -> SocketPathTooLong:
+        return cls(
+            f"The socket path {path} has {len(path.encode())} bytes, this system allows {limit}. "
+            "Set PLGD_RUNTIME_DIR to a shorter folder."
+        )
+
+
+class VersionMismatch(DaemonError):
+    """The daemon speaks another protocol than the client."""
+
+    code = -32065
+
+    @classmethod
+    def between(cls, client: str, daemon: str) -> VersionMismatch:
+        return cls(f"The daemon is plgd {daemon}, this is plgd {client}. Restart it with: plgd restart")
+
+
+class ConnectionLost(DaemonError):
+    """The daemon went away before it answered."""
+
+    code = -32066
+
+    def __init__(
+        self,
+        message: str = "The daemon went away before it answered. The file is unchanged; see `plgd logs`.",
+    ) -> None:
+        super().__init__(message)
+
+
+# Protocol ---------------------------------------------------------------------------------------
+
+
+class ProtocolError(PlgdError):
+    """A message on the socket is not what the protocol says."""
+
+    code = -32099
+
+
+class ParseError(ProtocolError):
+    """The line is not JSON."""
+
+    code = -32700
+
+
+class InvalidRequest(ProtocolError):
+    """The JSON is not a JSON-RPC 2.0 message."""
+
+    code = -32600
+
+
+class MethodNotFound(ProtocolError):
+    """The daemon has no such method."""
+
+    code = -32601
+
+    @classmethod
+    def named(cls, method: str, nearest: str | None = None) -> MethodNotFound:
+        hint = f" Did you mean {nearest!r}?" if nearest else ""
+        return cls(f"There is no method {method!r}.{hint}")
+
+
+class InvalidParams(ProtocolError):
+    """The parameters are not of the method's type."""
+
+    code = -32602
+
+
+class FrameTooLarge(ProtocolError):
+    """A message is longer than the limit; the connection is closed."""
+
+    code = -32070
+
+    @classmethod
+    def of(cls, limit: int) -> FrameTooLarge:
+        return cls(f"The message is longer than {limit:,} bytes; the connection was closed.")
+
+
+class HelloFirst(ProtocolError):
+    """The first request of a connection must be `hello`."""
+
+    code = -32071
+
+    def __init__(self, message: str = "The first request of a connection must be `hello`.") -> None:
+        super().__init__(message)
+
+
+class QueueFull(PlgdError):
+    """As many requests wait as the daemon takes."""
+
+    code = -32080
+
+    @classmethod
+    def of(cls, limit: int) -> QueueFull:
+        return cls(f"{limit} requests are already waiting; try again in a moment.")
+
+
+class ShuttingDown(PlgdError):
+    """The daemon finishes what it has and takes nothing new."""
+
+    code = -32081
+
+    def __init__(self, message: str = "The daemon is shutting down; run the command again.") -> None:
+        super().__init__(message)
+
+
+class Cancelled(PlgdError):
+    """The request was cancelled by its client."""
+
+    code = -32800  # LSP's RequestCancelled
+    exit_code = 130
+
+    def __init__(self, message: str = "Cancelled; nothing was changed.") -> None:
+        super().__init__(message)
+
+
+def _tree(root: type[PlgdError]) -> list[type[PlgdError]]:
+    return [root, *(leaf for child in root.__subclasses__() for leaf in _tree(child))]
+
+
+BY_CODE: Final[dict[int, type[PlgdError]]] = {cls.code: cls for cls in _tree(PlgdError)}
+
+
+def from_wire(code: int, message: str) -> PlgdError:
+    """Make the exception that a JSON-RPC error stands for; an unknown code becomes `PlgdError`."""
+    return BY_CODE.get(code, PlgdError)(message)

@@ -1,0 +1,1 @@
+"""The messages of the socket: types, methods, framing. No I/O."""

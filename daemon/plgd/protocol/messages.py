@@ -1,0 +1,420 @@
+"""The types of every method's parameters and result.
+
+Fields are only ever added, with a default. Lines are counted from 1, ranges include both ends, times are in
+milliseconds, sizes in bytes unless the name says otherwise.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, Literal
+
+import msgspec
+
+__all__ = (
+    "PROTOCOL_VERSION",
+    "CancelParams",
+    "DoctorResult",
+    "DocumentInfo",
+    "EditDelta",
+    "EditMode",
+    "EditParams",
+    "EditProgress",
+    "EditResult",
+    "EditStats",
+    "EditStatus",
+    "Finding",
+    "HelloParams",
+    "HelloResult",
+    "Hunk",
+    "JobInfo",
+    "LineRange",
+    "ModelInfo",
+    "ModelListResult",
+    "ModelParams",
+    "NoParams",
+    "PingResult",
+    "PullParams",
+    "PullProgress",
+    "Stage",
+    "StatusResult",
+    "StopParams",
+    "StopResult",
+)
+
+# Raised when an old client could misread a new daemon. `hello` compares it.
+PROTOCOL_VERSION: Final = 1
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What all parameter types share: an unknown field is an error that names it, defaults are not sent."""
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What all result types share: unknown fields of a newer daemon are skipped, every field is sent."""
+
+
+class NoParams(Message, frozen=True):
+    """A method without parameters."""
+
+
+# hello, status, stop ------------------------------------------------------------------------------
+
+
+class HelloParams(Message, frozen=True):
+    """Who the client is; the first message of a connection.
+
+    Attributes:
+        protocol: the client's `PROTOCOL_VERSION`.
+        version: the client's version of plgd.
+        client: its name for logs, such as `plgd-cli`.
+    """
+
+    protocol: int
+    version: str
+    client: str = ""
+
+
+class HelloResult(Reply, frozen=True):
+    """Who the daemon is."""
+
+    protocol: int
+    version: str
+    pid: int
+
+
+class PingResult(Reply, frozen=True):
+    """The answer to a no-op."""
+
+
+class JobInfo(Reply, frozen=True):
+    """An edit that waits or runs.
+
+    Attributes:
+        session: the edit's id.
+        name: the file's path or name.
+        stage: `queued`, `prefill`, `decode` and so on, see `Stage`.
+        percent: how much of the file the reply has covered, 0 to 100.
+    """
+
+    session: str
+    name: str
+    stage: Stage
+    percent: float
+
+
+class DocumentInfo(Reply, frozen=True):
+    """A text that the daemon holds."""
+
+    name: str
+    version: int
+    n_bytes: int
+    n_tokens: int
+
+
+class StatusResult(Reply, frozen=True):
+    """What the daemon is doing; answered at once, also while the model loads or works.
+
+    Attributes:
+        state: `idle` (no model in memory), `loading`, `ready`, `busy`, `failed` (the model did not load), `stopping`.
+        message: one sentence for a person; the error when `failed`.
+        model: the model in memory or on its way there, empty when none.
+        loading_percent: progress while `loading`, else 100.
+        jobs: edits that wait or run.
+        resident_bytes: the process's memory.
+        device_bytes: memory that the model's arrays hold.
+        device: such as `cpu`, `metal`, `cuda`.
+        socket: path of the socket.
+        uptime_s: seconds since start.
+        n_edits: edits answered since start.
+    """
+
+    state: Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
+    message: str
+    version: str
+    pid: int
+    model: str
+    loading_percent: float
+    jobs: tuple[JobInfo, ...]
+    resident_bytes: int
+    device_bytes: int
+    device: str
+    socket: str
+    uptime_s: float
+    n_edits: int
+    documents: tuple[DocumentInfo, ...] = ()
+
+
+class StopParams(Message, frozen=True):
+    """How to stop.
+
+    Attributes:
+        drain: finish the edits that run; otherwise cancel them.
+    """
+
+    drain: bool = True
+
+
+class StopResult(Reply, frozen=True):
+    """The daemon is about to exit; its socket is gone already."""
+
+    pid: int
+
+
+class CancelParams(Message, frozen=True):
+    """Which request to cancel: the JSON-RPC id it was sent with, on the same connection."""
+
+    id: int | str
+
+
+# edit -----------------------------------------------------------------------------------------------
+
+
+class EditMode(Enum):
+    """What to do with the new text."""
+
+    PROPOSE = "propose"
+    APPLY = "apply"
+
+
+class EditStatus(Enum):
+    """How an edit ended."""
+
+    PROPOSED = "proposed"
+    APPLIED = "applied"
+    NO_CHANGE = "no_change"
+    CONFLICT = "conflict"
+    TRUNCATED = "truncated"
+    REJECTED_OUTPUT = "rejected_output"
+    CANCELLED = "cancelled"
+
+
+class Stage(Enum):
+    """Where an edit is."""
+
+    QUEUED = "queued"
+    LOADING = "loading"
+    PREFILL = "prefill"
+    DECODE = "decode"
+    APPLY = "apply"
+
+
+class LineRange(Message, frozen=True):
+    """Whole lines, counted from 1, both ends included."""
+
+    first: int
+    last: int
+
+
+class EditParams(Message, frozen=True):
+    """One edit. Exactly one of `path` and `text` is given.
+
+    Attributes:
+        instruction: what to change, in the user's words.
+        path: absolute path of a file to read and, with `apply`, to write.
+        text: the text itself, for a buffer that is not on disk.
+        name: the file name that the model is told; by default the path's last part, or `text.txt`.
+        range: the lines that may change; the whole text when missing.
+        base_fingerprint: refuse with `conflict` unless the text has this fingerprint.
+        mode: `propose` answers with the edit, `apply` also writes it to `path`.
+        draft_hint: text that the reply is expected to resemble; joins the file as a source of drafts.
+        max_tokens: end the reply after so many tokens; by default what the context leaves.
+        model: a model's name; by default the configured one.
+    """
+
+    instruction: str
+    path: str | None = None
+    text: str | None = None
+    name: str | None = None
+    range: LineRange | None = None
+    base_fingerprint: str | None = None
+    mode: EditMode = EditMode.PROPOSE
+    draft_hint: str | None = None
+    max_tokens: int | None = None
+    model: str | None = None
+
+
+class Hunk(Reply, frozen=True):
+    """One contiguous change. Line numbers count from 1; with no lines, they name the line before the change."""
+
+    id: int
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+
+
+class EditStats(Reply, frozen=True):
+    """Counts and times of one edit; rates are derived by the reader.
+
+    Attributes:
+        cached_tokens: prompt tokens whose KV was warm.
+        accepted_prediction_tokens: drafted tokens that the model confirmed.
+        rejected_prediction_tokens: drafted tokens that it did not.
+        rounds: passes of the model in the reply.
+        queue_ms: waiting for the model, its load included.
+        ttft_ms: from the request's arrival to the first token of the reply.
+        decode_ms: from the first token to the last.
+        total_ms: from the request's arrival to the result.
+        acceptance_lengths: how often a drafted round committed 1, 2, 3 ... tokens.
+        policy: the governor's policy.
+        stopped_by: what ended the reply.
+    """
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    accepted_prediction_tokens: int = 0
+    rejected_prediction_tokens: int = 0
+    rounds: int = 0
+    queue_ms: float = 0.0
+    ttft_ms: float = 0.0
+    decode_ms: float = 0.0
+    total_ms: float = 0.0
+    acceptance_lengths: tuple[int, ...] = ()
+    policy: str = ""
+    stopped_by: str = ""
+
+
+class EditResult(Reply, frozen=True):
+    """The answer to `edit`.
+
+    Attributes:
+        session: the edit's id.
+        path: the real file that was read, symbolic links followed; empty for a text.
+        base_fingerprint: of the text that was edited.
+        new_fingerprint: of `new_text`; equals the base when nothing is proposed.
+        version: counts the texts seen under this path, from 1.
+        new_text: the whole new text; the unchanged text when nothing is proposed.
+        diff: unified diff, byte-exact, empty without change.
+        warnings: sentences for a person; the reason when the output was rejected.
+        raw_reply: the model's own words when they could not be used, else empty.
+        model: the model that answered.
+    """
+
+    session: str
+    status: EditStatus
+    path: str
+    base_fingerprint: str
+    new_fingerprint: str
+    version: int
+    new_text: str
+    diff: str
+    hunks: tuple[Hunk, ...]
+    warnings: tuple[str, ...]
+    raw_reply: str
+    model: str
+    stats: EditStats
+
+
+class EditProgress(Reply, frozen=True):
+    """Notification `edit/progress`.
+
+    Attributes:
+        id: the id of the `edit` request.
+        percent: how much of the file the reply has covered, 0 to 100; the load's or the prefill's share before that.
+        tokens_per_s: of the reply so far, 0 before it begins.
+        queue_position: 0 when running.
+    """
+
+    id: int | str
+    stage: Stage
+    percent: float = 0.0
+    tokens_per_s: float = 0.0
+    n_tokens: int = 0
+    queue_position: int = 0
+
+
+class EditDelta(Reply, frozen=True):
+    """Notification `edit/delta`: text of the reply as it comes."""
+
+    id: int | str
+    text: str
+
+
+# models and doctor ------------------------------------------------------------------------------------
+
+
+class ModelParams(Message, frozen=True):
+    """A model by catalog name, folder or Hugging Face id."""
+
+    name: str
+
+
+class PullParams(Message, frozen=True):
+    """What to fetch.
+
+    Attributes:
+        force: fetch again what is here already.
+    """
+
+    name: str
+    force: bool = False
+
+
+class PullProgress(Reply, frozen=True):
+    """Notification `model/progress`.
+
+    Attributes:
+        id: the id of the `model/pull` request.
+        step: such as `download`, `verify`, `convert`.
+        total_bytes: 0 when unknown.
+    """
+
+    id: int | str
+    step: str
+    done_bytes: int
+    total_bytes: int
+
+
+class ModelInfo(Reply, frozen=True):
+    """A model that plgd knows.
+
+    Attributes:
+        source: such as `package index`, `Hugging Face`, `folder`.
+        pulled: whether its files are on this machine.
+        path: its folder, empty when not pulled.
+        size_bytes: on disk when pulled, else of the download; 0 when unknown.
+        memory_bytes: a device needs at least so much to run it; 0 when unknown.
+        selected: whether edits use it by default.
+    """
+
+    name: str
+    source: str
+    pulled: bool
+    path: str
+    size_bytes: int
+    memory_bytes: int
+    context_limit: int
+    licence: str
+    description: str
+    selected: bool
+
+
+class ModelListResult(Reply, frozen=True):
+    """The catalog and every pulled model."""
+
+    models: tuple[ModelInfo, ...]
+    recommended: str
+
+
+class Finding(Reply, frozen=True):
+    """One line of `plgd doctor`.
+
+    Attributes:
+        level: `ok`, `slow` (works, but not as fast as it could) or `missing` (does not work).
+        subject: such as `device`, `BLAS`, `model`.
+        fact: what was found.
+        advice: what to do about it, empty when `ok`.
+    """
+
+    level: Literal["ok", "slow", "missing"]
+    subject: str
+    fact: str
+    advice: str = ""
+
+
+class DoctorResult(Reply, frozen=True):
+    """What the daemon found about itself and its machine."""
+
+    findings: tuple[Finding, ...]

@@ -1,0 +1,62 @@
+"""The one table of methods. Dispatcher, client, documentation and samples are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from plgd.protocol import messages as m
+
+__all__ = ("METHODS", "NOTIFICATIONS", "Method", "Notification")
+
+ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
+ResultT = TypeVar("ResultT", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[ParamsT, ResultT]):
+    """A request that has an answer."""
+
+    name: str
+    params: type[ParamsT]
+    result: type[ResultT]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notification(Generic[ParamsT]):
+    """A message without an answer; `sender` says who sends it."""
+
+    name: str
+    params: type[ParamsT]
+    sender: str
+    summary: str
+
+
+HELLO: Final = Method("hello", m.HelloParams, m.HelloResult, "Introduce the client; the first request of a connection.")
+PING: Final = Method("ping", m.NoParams, m.PingResult, "Do nothing; measures the round trip.")
+STATUS: Final = Method("status", m.NoParams, m.StatusResult, "Say what the daemon is doing; never waits for the model.")
+EDIT: Final = Method("edit", m.EditParams, m.EditResult, "Rewrite a text as instructed.")
+STOP: Final = Method("stop", m.StopParams, m.StopResult, "Finish the work, remove the socket, answer and exit.")
+MODEL_LIST: Final = Method("model/list", m.NoParams, m.ModelListResult, "List the catalog and every pulled model.")
+MODEL_INFO: Final = Method("model/info", m.ModelParams, m.ModelInfo, "Describe one model.")
+MODEL_USE: Final = Method("model/use", m.ModelParams, m.ModelInfo, "Make a model the default, now and after a restart.")
+MODEL_PULL: Final = Method("model/pull", m.PullParams, m.ModelInfo, "Fetch a model; resumes where it was interrupted.")
+DOCTOR: Final = Method("doctor", m.NoParams, m.DoctorResult, "Check device, BLAS, versions, paths and memory.")
+
+METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
+    method.name: method  # type: ignore[misc]  # the table forgets what each entry knows of its types
+    for method in (HELLO, PING, STATUS, EDIT, STOP, MODEL_LIST, MODEL_INFO, MODEL_USE, MODEL_PULL, DOCTOR)
+}
+
+CANCEL: Final = Notification("$/cancelRequest", m.CancelParams, "client", "Stop a request of this connection.")
+EDIT_PROGRESS: Final = Notification("edit/progress", m.EditProgress, "daemon", "Where an edit is.")
+EDIT_DELTA: Final = Notification("edit/delta", m.EditDelta, "daemon", "Text of a reply as it comes.")
+MODEL_PROGRESS: Final = Notification("model/progress", m.PullProgress, "daemon", "Where a download is.")
+
+NOTIFICATIONS: Final[dict[str, Notification[msgspec.Struct]]] = {
+    note.name: note  # type: ignore[misc]
+    for note in (CANCEL, EDIT_PROGRESS, EDIT_DELTA, MODEL_PROGRESS)
+}

@@ -1,0 +1,1 @@
+"""The daemon process: socket, dispatch, scheduling, the model thread."""

@@ -1,0 +1,1 @@
+"""Lines, positions, diffs and fingerprints of text: light, no I/O."""
