@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from plgd.errors import ConfigError
 
-__all__ = ("Config", "DaemonConfig", "EditConfig", "EngineConfig", "ModelConfig", "load_config")
+__all__ = ("Config", "DaemonConfig", "EditConfig", "EngineConfig", "ModelConfig", "Section", "load_config")
 
 Policy = Literal["graded", "gated", "ds4", "off"]
 
