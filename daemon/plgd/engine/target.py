@@ -24,6 +24,16 @@ class Target(Protocol):
         ...
 
     @property
+    def in_flight(self) -> bool:
+        """Whether a step submitted by `advance` still waits to be used.
+
+        A `verify` that finds one has its first choice paid for: the block is fed behind the step without waiting for
+        it, `draft` alone wide, and `verify(())` only reads it. Governors weigh this and statistics count it. A target
+        that never pipelines says False.
+        """
+        ...
+
+    @property
     def context_limit(self) -> int:
         """The longest history that the model takes."""
         ...
