@@ -279,6 +279,13 @@ class DamagedModel(ModelError):
     def of(cls, name: str, reason: str) -> DamagedModel:
         return cls(f"The files of model {name!r} are damaged: {reason}. Fetch it again: plgd model pull {name} --force")
 
+    @classmethod
+    def adapter(cls, name: str, file: str, reason: str) -> DamagedModel:
+        return cls(
+            f"The adapter {file} of model {name!r} cannot be used: {reason}. "
+            f"Install plgd again; the model `{name}-base` works without the adapter."
+        )
+
 
 class PullFailed(ModelError):
     """A download did not finish; what arrived is kept and resumed by the next pull."""
