@@ -1,0 +1,239 @@
+"""The client's end of the socket, for the command line, the language server and everybody else in Python."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final, Self, TypeVar
+
+import anyio
+import msgspec
+from anyio.abc import SocketStream
+
+from plgd.errors import ConnectionLost, from_wire
+from plgd.launch import connect_running, launch
+from plgd.paths import Paths
+from plgd.protocol import envelope
+from plgd.protocol.framing import Splitter
+from plgd.protocol.messages import PROTOCOL_VERSION, CancelParams, HelloParams
+from plgd.protocol.methods import CANCEL, HELLO, NOTIFICATIONS, Method
+from plgd.version import __version__
+
+__all__ = ("Client", "OnNotification", "connect")
+
+ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
+ResultT = TypeVar("ResultT", bound=msgspec.Struct)
+
+OnNotification = Callable[[msgspec.Struct], None]
+
+# The daemon's own results are its only frames; no user can make one larger by accident.
+_FRAME_LIMIT: Final = 1024 * 1024 * 1024
+_READ_BYTES: Final = 256 * 1024
+# The daemon always reads; one that is stopped or swapped out gets so long.
+_SEND_TIMEOUT_S: Final = 10.0
+# An old daemon finishes the edits that run before it makes room.
+_REPLACE_TIMEOUT_S: Final = 600.0
+
+
+@asynccontextmanager
+async def connect(paths: Paths, *, client: str, start: bool = True) -> AsyncIterator[Client]:
+    """Connect to the daemon and introduce the client.
+
+    Args:
+        paths: where the daemon's socket is.
+        client: the client's name for the daemon's log, such as `plgd-cli`.
+        start: start the daemon when none runs, and replace one that is older than this client.
+
+    Raises:
+        DaemonUnreachable: no daemon runs and `start` is false.
+        StartFailed: the daemon did not come up.
+        SocketPathTooLong: the operating system could not bind the socket.
+        VersionMismatch: the daemon speaks another protocol; it is newer, or `start` is false.
+        ConnectionLost: the daemon went away during the introduction.
+    """
+    opened = await _open(paths, client, start=start)
+    raised: Exception | None = None
+    async with opened, anyio.create_task_group() as group:
+        group.start_soon(opened.read_forever)
+        try:
+            yield opened
+        except Exception as error:  # noqa: BLE001  # a task group would wrap it; it is raised again below
+            raised = error
+        finally:
+            group.cancel_scope.cancel()
+    if raised is not None:
+        raise raised
+
+
+async def _open(paths: Paths, client: str, *, start: bool) -> Client:
+    while True:
+        opened = Client(await (launch(paths) if start else connect_running(paths)))
+        try:
+            refusal = await opened.hello(client)
+        except BaseException:
+            await anyio.aclose_forcefully(opened.stream)
+            raise
+        if refusal is None:
+            return opened
+        async with opened:
+            makes_room = start and refusal.error.data is not None and refusal.error.data.stopping
+            if not makes_room:
+                raise from_wire(refusal.error.code, refusal.error.message)
+            with anyio.move_on_after(_REPLACE_TIMEOUT_S) as waiting:
+                await opened.wait_closed()
+            if waiting.cancelled_caught:
+                raise from_wire(refusal.error.code, refusal.error.message)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A request that waits for its answer."""
+
+    on_notification: OnNotification | None
+    done: anyio.Event = field(default_factory=anyio.Event)
+    answer: envelope.Success | envelope.Failure | None = None
+    raised: Exception | None = None
+
+
+class Client:
+    """A connection to the daemon; made by `connect`. Any number of calls may be under way at once."""
+
+    def __init__(self, stream: SocketStream) -> None:
+        self.stream = stream
+        self._splitter = Splitter(_FRAME_LIMIT)
+        self._ids = count(1)
+        self._calls: dict[envelope.RequestId, _Call] = {}
+        self._sending = anyio.Lock()
+        self._lost = False
+
+    async def __aenter__(self) -> Self:
+        """Own the connection."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connection; the daemon cancels what it still does for it."""
+        await anyio.aclose_forcefully(self.stream)
+
+    async def call(
+        self, method: Method[ParamsT, ResultT], params: ParamsT, on_notification: OnNotification | None = None
+    ) -> ResultT:
+        """Send a request and wait for its answer. When the caller is cancelled, so is the request.
+
+        Args:
+            method: an entry of `plgd.protocol.methods`.
+            params: its parameters.
+            on_notification: called with the decoded notifications of this request, in order, before the answer.
+
+        Raises:
+            PlgdError: the daemon refused or failed; the class is the one that the daemon raised.
+            ConnectionLost: the daemon went away.
+        """
+        if self._lost:
+            raise ConnectionLost
+        request_id = next(self._ids)
+        call = self._calls[request_id] = _Call(on_notification)
+        try:
+            await self._send(envelope.encode_request(request_id, method, params))
+            await call.done.wait()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._cancel(request_id)
+            raise
+        finally:
+            del self._calls[request_id]
+        if call.raised is not None:
+            raise call.raised
+        match call.answer:
+            case envelope.Success(result=result):
+                return envelope.decode_result(method, result)
+            case envelope.Failure(error=error):
+                raise from_wire(error.code, error.message)
+            case None:
+                raise ConnectionLost
+
+    async def hello(self, client: str) -> envelope.Failure | None:
+        """Introduce the client, before anything else; return the daemon's refusal if it does not want to talk.
+
+        Raises:
+            ConnectionLost: the daemon went away.
+        """
+        params = HelloParams(protocol=PROTOCOL_VERSION, version=__version__, client=client)
+        await self._send(envelope.encode_request(next(self._ids), HELLO, params))
+        answer = await self._receive()
+        if isinstance(answer, envelope.Success):
+            envelope.decode_result(HELLO, answer.result)
+            return None
+        if isinstance(answer, envelope.Failure):
+            return answer
+        raise ConnectionLost
+
+    async def wait_closed(self) -> None:
+        """Wait until the daemon has ended the connection."""
+        try:
+            while True:
+                await self._receive()
+        except ConnectionLost:
+            return
+
+    async def read_forever(self) -> None:
+        """Hand every message to the call that it belongs to, until the connection ends."""
+        try:
+            while True:
+                self._deliver(await self._receive())
+        except ConnectionLost:
+            self._lost = True
+            for call in self._calls.values():
+                call.done.set()
+
+    def _deliver(self, message: envelope.Incoming) -> None:
+        match message:
+            case envelope.Success(id=request_id) | envelope.Failure(id=int() | str() as request_id):
+                call = self._calls.get(request_id)
+                if call is not None:
+                    call.answer = message
+                    call.done.set()
+            case envelope.Failure():
+                # About the connection as a whole, such as a message that was too large: nobody gets an answer now.
+                for call in self._calls.values():
+                    call.answer = message
+                    call.done.set()
+            case envelope.Note(method=name, params=raw) if name in NOTIFICATIONS:
+                note = envelope.decode_note(NOTIFICATIONS[name], raw)
+                call = self._calls.get(getattr(note, "id", ""))
+                if call is not None and call.on_notification is not None and call.raised is None:
+                    self._notify(call, call.on_notification, note)
+            case _:
+                return  # a notification of a newer daemon
+
+    def _notify(self, call: _Call, on_notification: OnNotification, note: msgspec.Struct) -> None:
+        try:
+            on_notification(note)
+        except Exception as error:  # noqa: BLE001  # it belongs to the caller, not to the connection
+            call.raised = error
+            call.done.set()
+
+    async def _receive(self) -> envelope.Incoming:
+        try:
+            while (line := self._splitter.next_line()) is None:
+                self._splitter.feed(await self.stream.receive(_READ_BYTES))
+            return envelope.decode(line)
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise ConnectionLost from error
+
+    async def _cancel(self, request_id: int) -> None:
+        try:
+            await self._send(envelope.encode_note(CANCEL, CancelParams(id=request_id)))
+        except ConnectionLost:
+            return  # then the request is gone as well
+
+    async def _send(self, line: bytes) -> None:
+        # Half a line would spoil every later one, so a cancelled caller waits for the rest of it.
+        try:
+            async with self._sending:
+                with anyio.fail_after(_SEND_TIMEOUT_S, shield=True):
+                    await self.stream.send(line)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, TimeoutError) as error:
+            self._lost = True
+            raise ConnectionLost from error

@@ -1,0 +1,161 @@
+"""Starting the daemon: a process of its own session, told which BLAS to use, awaited until it listens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.abc import SocketStream
+
+from plgd.errors import DaemonUnreachable, StartFailed
+from plgd.paths import Paths, private_folder
+
+__all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "find_openblas", "launch")
+
+# The exit status of `plgd serve` when another daemon holds the lock (EX_TEMPFAIL of sysexits.h).
+ALREADY_RUNNING_EXIT: Final = 75
+
+# Binding comes before anything heavy, so a start takes a fraction of a second; a loaded machine may need longer.
+_START_TIMEOUT_S: Final = 30.0
+# Between two looks at a socket that another daemon is about to open, or at a lock that it is about to release.
+_RETRY_S: Final = 0.05
+
+_DEBIAN_OPENBLAS: Final = tuple(
+    f"/usr/lib/{machine}-linux-gnu/openblas-pthread/libopenblas.so.0" for machine in ("x86_64", "aarch64")
+)
+# Tuning for older OpenBLAS builds; current ones choose better by themselves (448 against 366 tokens/s of prefill).
+_STALE_TUNING: Final = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+
+async def launch(paths: Paths) -> SocketStream:
+    """Start the daemon unless one listens, and connect to it.
+
+    Several callers may do so at once: one daemon comes up and all of them reach it. A daemon that is about to exit
+    is awaited and then replaced.
+
+    Raises:
+        SocketPathTooLong: the operating system could not bind the socket.
+        StartFailed: the daemon exited or did not listen in time; the message has the last line of its log.
+    """
+    path = paths.check_socket()
+    try:
+        private_folder(paths.runtime_dir)
+    except OSError as error:
+        raise StartFailed.because(f"{paths.runtime_dir} cannot be used ({error.strerror})", str(paths.log)) from error
+    try:
+        with anyio.fail_after(_START_TIMEOUT_S):
+            while True:
+                try:
+                    return await anyio.connect_unix(path)
+                except OSError:
+                    # No daemon, or one that is just coming or going: the lock knows.
+                    if not await _start(paths):
+                        await anyio.sleep(_RETRY_S)
+    except TimeoutError as error:
+        reason = f"it does not listen on {path} after {_START_TIMEOUT_S:.0f} seconds, and its lock is held"
+        raise StartFailed.because(reason, str(paths.log)) from error
+
+
+async def connect_running(paths: Paths) -> SocketStream:
+    """Connect to the daemon that runs.
+
+    Raises:
+        DaemonUnreachable: nothing listens on the socket.
+        SocketPathTooLong: the operating system could not have bound it.
+    """
+    path = paths.check_socket()
+    try:
+        return await anyio.connect_unix(path)
+    except OSError as error:
+        raise DaemonUnreachable.at(str(path)) from error
+
+
+async def _start(paths: Paths) -> bool:
+    """Start a process and wait until it listens; `False` when another daemon holds the lock."""
+    ready, tell = os.pipe()
+    log_size = paths.log.stat().st_size if paths.log.exists() else 0
+    try:
+        try:
+            process = _spawn(paths, tell)
+        finally:
+            os.close(tell)
+        await anyio.wait_readable(ready)
+        if os.read(ready, 1):
+            return True
+    finally:
+        os.close(ready)
+    code = await anyio.to_thread.run_sync(process.wait)
+    if code == ALREADY_RUNNING_EXIT:
+        return False
+    raise StartFailed.because(_last_words(paths.log, log_size, code), str(paths.log))
+
+
+def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
+    with paths.log.open("ab") as log:
+        process = subprocess.Popen(
+            # -P: a module in the working folder must not shadow one of plgd's.
+            [sys.executable, "-P", "-m", "plgd", "serve", "--ready-fd", str(tell)],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(tell,),
+            env=_environment(paths),
+            cwd="/",
+        )
+    # Reaps the daemon if this process outlives it, and keeps `process` from being collected before that.
+    threading.Thread(target=process.wait, name="plgd-reaper", daemon=True).start()
+    return process
+
+
+def _environment(paths: Paths) -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items() if name not in _STALE_TUNING}
+    environment |= {
+        "PLGD_CONFIG_DIR": str(paths.config_dir.absolute()),
+        "PLGD_CACHE_DIR": str(paths.cache_dir.absolute()),
+        "PLGD_RUNTIME_DIR": str(paths.runtime_dir.absolute()),
+    }
+    library = find_openblas()
+    if library is not None:
+        kept = environment.get("LD_PRELOAD", "").split()
+        environment["LD_PRELOAD"] = " ".join([*kept, str(library)] if not _has_openblas(kept) else kept)
+    return environment
+
+
+def find_openblas() -> Path | None:
+    """Find the OpenBLAS to pre-load: on Linux with mlx for the CPU, whose own BLAS is the slow reference one.
+
+    Nothing heavy is imported for it.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        metadata.distribution("mlx-cpu")
+    except metadata.PackageNotFoundError:
+        return None
+    candidates = [Path(found) for found in _DEBIAN_OPENBLAS]
+    try:
+        packaged = metadata.distribution("cmeel-openblas").locate_file("cmeel.prefix/lib/libopenblas.so.0")
+    except metadata.PackageNotFoundError:
+        pass
+    else:
+        candidates.insert(0, Path(str(packaged)))
+    return next((found for found in candidates if found.is_file()), None)
+
+
+def _has_openblas(libraries: list[str]) -> bool:
+    return any("openblas" in Path(library).name for library in libraries)
+
+
+def _last_words(log: Path, start: int, code: int) -> str:
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    ended = f"it was killed by signal {-code}" if code < 0 else f"it exited with status {code}"
+    return f"{ended} ({lines[-1].strip()})" if lines else ended

@@ -1,0 +1,249 @@
+"""The JSON-RPC 2.0 envelope: what surrounds every method's parameters and results.
+
+Differences from the specification: a batch (an array of messages) is refused, parameters are always an object, and an
+id is a string or an integer that every JSON implementation can hold exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, UnsetType
+
+from plgd.errors import InvalidParams, InvalidRequest, ParseError, PlgdError
+from plgd.protocol.methods import METHODS, NOTIFICATIONS, Method, Notification
+
+__all__ = (
+    "ErrorData",
+    "ErrorObject",
+    "Failure",
+    "Incoming",
+    "Note",
+    "Request",
+    "RequestId",
+    "Success",
+    "decode",
+    "decode_note",
+    "decode_params",
+    "decode_result",
+    "encode_failure",
+    "encode_note",
+    "encode_request",
+    "encode_success",
+)
+
+ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
+ResultT = TypeVar("ResultT", bound=msgspec.Struct)
+
+RequestId: TypeAlias = int | str
+# Integers that a double holds exactly: beyond them a client in JavaScript would see another id than it sent.
+_WireId: TypeAlias = Annotated[int, Meta(ge=-(2**53), le=2**53)] | str
+
+
+class ErrorData(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an error says beyond its sentence.
+
+    Attributes:
+        daemon_version: with `VersionMismatch`, the daemon's version of plgd.
+        stopping: with `VersionMismatch`, the daemon finishes its work and exits to make room for the client's version.
+    """
+
+    daemon_version: str = ""
+    stopping: bool = False
+
+
+class ErrorObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The `error` member of a response; `plgd.errors` lists the codes."""
+
+    code: int
+    message: str
+    data: ErrorData | None = None
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A message that wants an answer; `params` is undecoded."""
+
+    id: RequestId
+    method: str
+    params: Raw
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A message without an answer; `params` is undecoded."""
+
+    method: str
+    params: Raw
+
+
+class Success(msgspec.Struct, frozen=True):
+    """The answer to a request; `result` is undecoded."""
+
+    id: RequestId
+    result: Raw
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """The refusal of a request; without an id when the daemon could not read one."""
+
+    id: RequestId | None
+    error: ErrorObject
+
+
+Incoming: TypeAlias = Request | Note | Success | Failure
+
+
+class _Wire(msgspec.Struct, frozen=True):
+    """Any message as it stands on the line. An empty `Raw` is an absent member."""
+
+    jsonrpc: Literal["2.0"]
+    method: str | UnsetType = UNSET
+    id: _WireId | UnsetType | None = UNSET
+    params: Raw = Raw()
+    result: Raw = Raw()
+    error: ErrorObject | UnsetType = UNSET
+
+
+class _RequestOut(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    id: RequestId
+    method: str
+    params: msgspec.Struct
+
+
+class _NoteOut(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    method: str
+    params: msgspec.Struct
+
+
+class _SuccessOut(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    id: RequestId
+    result: msgspec.Struct
+
+
+class _FailureOut(msgspec.Struct, frozen=True):
+    jsonrpc: str
+    id: RequestId | None
+    error: ErrorObject
+
+
+_VERSION: Final = "2.0"
+_WIRE: Final = msgspec.json.Decoder(_Wire)
+_ANYTHING: Final = msgspec.json.Decoder()
+_ENCODER: Final = msgspec.json.Encoder()
+_PARAMS: Final = {name: msgspec.json.Decoder(method.params) for name, method in METHODS.items()}
+_RESULTS: Final = {name: msgspec.json.Decoder(method.result) for name, method in METHODS.items()}
+_NOTES: Final = {name: msgspec.json.Decoder(note.params) for name, note in NOTIFICATIONS.items()}
+
+
+def decode(line: bytes) -> Incoming:
+    """Read one line.
+
+    Raises:
+        ParseError: the line is not JSON.
+        InvalidRequest: it is JSON, but not one JSON-RPC 2.0 message.
+    """
+    try:
+        wire = _WIRE.decode(line)
+    except RecursionError as error:
+        raise ParseError("The message is nested too deeply.") from error
+    except msgspec.ValidationError as error:
+        _check_json(line)
+        raise InvalidRequest(f"Not a JSON-RPC 2.0 message: {_in_words(error)}.") from error
+    except msgspec.DecodeError as error:
+        raise ParseError(f"Not JSON: {error}.") from error
+    return _classify(wire)
+
+
+def _check_json(line: bytes) -> None:
+    # The typed decoder stops at the first wrong type; whether the rest is JSON decides between two errors.
+    try:
+        value = _ANYTHING.decode(line)
+    except RecursionError as error:
+        raise ParseError("The message is nested too deeply.") from error
+    except msgspec.DecodeError as error:
+        raise ParseError(f"Not JSON: {error}.") from error
+    if isinstance(value, list):
+        raise InvalidRequest("Batches are not supported; send one message per line.")
+
+
+def _classify(wire: _Wire) -> Incoming:
+    if isinstance(wire.method, str):
+        params = wire.params or Raw(b"{}")
+        if isinstance(wire.id, UnsetType):
+            return Note(wire.method, params)
+        if wire.id is None:
+            raise InvalidRequest("A request's id is a string or an integer, not null; leave it out for a notification.")
+        return Request(wire.id, wire.method, params)
+    if isinstance(wire.error, ErrorObject):
+        return Failure(None if isinstance(wire.id, UnsetType) else wire.id, wire.error)
+    if wire.result and isinstance(wire.id, int | str):
+        return Success(wire.id, wire.result)
+    raise InvalidRequest("Not a JSON-RPC 2.0 message: it has no method and is no response.")
+
+
+def decode_params(method: Method[ParamsT, ResultT], raw: Raw) -> ParamsT:
+    """Read the parameters of a request.
+
+    Raises:
+        InvalidParams: they are not of the method's type; the message names the field.
+    """
+    return cast(ParamsT, _decode_object(_PARAMS[method.name], method.name, raw))
+
+
+def decode_note(note: Notification[ParamsT], raw: Raw) -> ParamsT:
+    """Read the parameters of a notification; raises like `decode_params`."""
+    return cast(ParamsT, _decode_object(_NOTES[note.name], note.name, raw))
+
+
+def decode_result(method: Method[ParamsT, ResultT], raw: Raw) -> ResultT:
+    """Read the answer to a request; raises like `decode_params`."""
+    return cast(ResultT, _decode_object(_RESULTS[method.name], method.name, raw))
+
+
+def _decode_object(decoder: msgspec.json.Decoder[msgspec.Struct], name: str, raw: Raw) -> msgspec.Struct:
+    try:
+        return decoder.decode(raw)
+    except RecursionError as error:
+        raise InvalidParams(f"{name}: nested too deeply.") from error
+    except msgspec.DecodeError as error:
+        raise InvalidParams(f"{name}: {_in_words(error)}.") from error
+
+
+def _in_words(error: Exception) -> str:
+    return re.sub(r" - at `\$\.?(.*)`$", lambda at: f" (field `{at[1]}`)" if at[1] else "", str(error))
+
+
+def encode_request(request_id: RequestId, method: Method[ParamsT, ResultT], params: ParamsT) -> bytes:
+    """Write a request as one line."""
+    return _line(_RequestOut(_VERSION, request_id, method.name, params))
+
+
+def encode_note(note: Notification[ParamsT], params: ParamsT) -> bytes:
+    """Write a notification as one line."""
+    return _line(_NoteOut(_VERSION, note.name, params))
+
+
+def encode_success(request_id: RequestId, result: msgspec.Struct) -> bytes:
+    """Write the answer to a request as one line.
+
+    Raises:
+        UnicodeEncodeError: the result holds text that UTF-8 cannot carry, such as a file name that is not UTF-8.
+    """
+    return _line(_SuccessOut(_VERSION, request_id, result))
+
+
+def encode_failure(request_id: RequestId | None, error: PlgdError, data: ErrorData | None = None) -> bytes:
+    """Write the refusal of a request as one line; text that UTF-8 cannot carry becomes escapes."""
+    message = error.message.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _line(_FailureOut(_VERSION, request_id, ErrorObject(code=error.code, message=message, data=data)))
+
+
+def _line(message: msgspec.Struct) -> bytes:
+    buffer = bytearray()
+    _ENCODER.encode_into(message, buffer)
+    buffer += b"\n"
+    return bytes(buffer)
