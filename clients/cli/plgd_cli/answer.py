@@ -1,0 +1,107 @@
+"""The answer to an edit, as a person, a pipe or a program wants it, and the exit code that it means."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from plgd.protocol.messages import EditResult, EditStats, EditStatus
+from plgd_cli.diff_view import render
+from plgd_cli.output import colours, say, stderr_is_terminal, write
+
+__all__ = ("EXIT_CODES", "Form", "present", "summary")
+
+EXIT_CODES: Final = {
+    EditStatus.PROPOSED: 0,
+    EditStatus.APPLIED: 0,
+    EditStatus.NO_CHANGE: 5,
+    EditStatus.CONFLICT: 3,
+    EditStatus.TRUNCATED: 4,
+    EditStatus.REJECTED_OUTPUT: 4,
+    EditStatus.CANCELLED: 130,
+}
+
+OUTCOMES: Final = {
+    EditStatus.NO_CHANGE: "The model changed nothing.",
+    EditStatus.CONFLICT: "The text changed while the model worked; it was left as it is.",
+    EditStatus.TRUNCATED: "The reply did not come to its end; nothing was changed.",
+    EditStatus.REJECTED_OUTPUT: "The reply could not be used; nothing was changed.",
+    EditStatus.CANCELLED: "Cancelled; nothing was changed.",
+}
+
+# Lines of a rejected reply that are shown; `--json` has all of it.
+REPLY_LINES_SHOWN: Final = 20
+
+
+class Form(Enum):
+    """What standard output gets.
+
+    `REVIEW` and `DIFF` are the diff, `REVIEW` with a word on how to apply it; `TEXT` is the new text; `JSON` is the
+    whole result.
+    """
+
+    REVIEW = "review"
+    DIFF = "diff"
+    TEXT = "text"
+    JSON = "json"
+
+
+def present(result: EditResult, form: Form, *, name: str) -> int:
+    """Print the answer.
+
+    Standard output gets nothing but the diff, the text or the JSON. As text, an edit that came to nothing is the text
+    that came in: a filter must not empty the buffer it is used on.
+
+    Args:
+        result: what the daemon answered.
+        form: what standard output gets.
+        name: what the user called the file.
+
+    Returns:
+        The exit code.
+    """
+    if form is Form.JSON:
+        write(msgspec.json.encode(result) + b"\n")
+        return EXIT_CODES[result.status]
+    if form is Form.TEXT:
+        write(result.new_text)
+    elif form is Form.DIFF or result.status is EditStatus.PROPOSED:
+        write(render(result.diff) if colours() else result.diff)
+    _explain(result)
+    # A filter's standard error often lands in the buffer as well (Vim's `:%!`): only a person gets remarks there.
+    if form is not Form.TEXT or stderr_is_terminal():
+        if result.status is EditStatus.APPLIED:
+            n_hunks = len(result.hunks)
+            say(f"{name}: {n_hunks} {'change' if n_hunks == 1 else 'changes'} written")
+        say(summary(result.stats))
+    if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
+        say("Nothing was written yet; use --write to apply.")
+    return EXIT_CODES[result.status]
+
+
+def summary(stats: EditStats) -> str:
+    """Sum an edit up, such as `142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s`.
+
+    The time is the user's: from the request's arrival to the result.
+    """
+    tokens = "1 token" if stats.output_tokens == 1 else f"{stats.output_tokens:,} tokens"
+    return (
+        f"{tokens} in {stats.total_ms / 1000:.1f} s, {stats.accepted_prediction_tokens:,} drafted and accepted, "
+        f"first token {stats.ttft_ms / 1000:.1f} s"
+    )
+
+
+def _explain(result: EditResult) -> None:
+    """Say how it ended when it did not end well, and why; on a terminal also show the reply that was rejected."""
+    if result.status in OUTCOMES:
+        say(f"plgd: {OUTCOMES[result.status]}")
+    for warning in result.warnings:
+        say(f"plgd: {warning}")
+    if result.raw_reply and stderr_is_terminal():
+        lines = result.raw_reply.splitlines()
+        for line in lines[:REPLY_LINES_SHOWN]:
+            say(f"  | {line}")
+        if len(lines) > REPLY_LINES_SHOWN:
+            say(f"  | ... {len(lines) - REPLY_LINES_SHOWN} more lines; --json shows all of them")

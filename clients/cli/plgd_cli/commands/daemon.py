@@ -1,0 +1,82 @@
+"""`plgd start`, `stop`, `restart`, `status`: the daemon's life."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import msgspec
+
+from plgd.errors import DaemonUnreachable
+from plgd.protocol.messages import NoParams, StatusResult, StopParams
+from plgd.protocol.methods import STATUS, STOP
+from plgd_cli.ask import ask
+from plgd_cli.output import write
+from plgd_cli.parser import Parser
+from plgd_cli.table import duration, fields, size
+
+__all__ = ("register",)
+
+
+def register(name: str, parser: Parser) -> None:
+    """Add the arguments of one of the commands."""
+    runs: dict[str, Callable[[argparse.Namespace], int]] = {
+        "start": _start,
+        "stop": _stop,
+        "restart": _restart,
+        "status": _status,
+    }
+    parser.set_defaults(run=runs[name])
+    if name in {"stop", "restart"}:
+        parser.add_argument("--now", action="store_true", help="cancel the running edits instead of finishing them")
+    if name == "status":
+        parser.add_argument("--json", action="store_true", help="print the status as JSON")
+
+
+def _start(_arguments: argparse.Namespace) -> int:
+    try:
+        status = ask(STATUS, NoParams(), start=False)
+    except DaemonUnreachable:
+        status = ask(STATUS, NoParams())
+        write(f"plgd {status.version} is running (process {status.pid}).\n")
+    else:
+        write(f"plgd {status.version} is running already (process {status.pid}).\n")
+    return 0
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    try:
+        stopped = ask(STOP, StopParams(drain=not arguments.now), start=False)
+    except DaemonUnreachable:
+        write("plgd is not running.\n")
+    else:
+        write(f"plgd stopped (process {stopped.pid}).\n")
+    return 0
+
+
+def _restart(arguments: argparse.Namespace) -> int:
+    _stop(arguments)
+    return _start(arguments)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    status = ask(STATUS, NoParams(), start=False)
+    write(msgspec.json.encode(status) + b"\n" if arguments.json else _as_table(status))
+    return 0
+
+
+def _as_table(status: StatusResult) -> str:
+    loading = f" {status.loading_percent:.0f} %" if status.state == "loading" else ""
+    rows = [
+        ("state", f"{status.state}{loading}"),
+        ("message", status.message),
+        ("model", status.model or "none in memory"),
+        ("device", f"{status.device}, {size(status.device_bytes)} of arrays" if status.device else ""),
+        ("memory", size(status.resident_bytes)),
+        ("edits", f"{status.n_edits:,} answered"),
+        *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
+        *(("document", f"{doc.name}, version {doc.version}, {size(doc.n_bytes)}") for doc in status.documents),
+        ("process", f"{status.pid}, plgd {status.version}, up {duration(status.uptime_s)}"),
+        ("socket", status.socket),
+    ]
+    return fields(rows)

@@ -1,0 +1,72 @@
+"""`plgd doctor`: what is missing or slow, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+
+import msgspec
+
+from plgd.config import load_config
+from plgd.errors import ConfigError, DaemonError
+from plgd.paths import Paths
+from plgd.protocol.messages import DoctorResult, Finding, NoParams
+from plgd.protocol.methods import DOCTOR
+from plgd.version import __version__
+from plgd_cli.ask import ask
+from plgd_cli.output import write
+from plgd_cli.parser import Parser
+from plgd_cli.table import columns
+
+__all__ = ("register", "run")
+
+
+def register(_name: str, parser: Parser) -> None:
+    """Add the arguments of `plgd doctor`."""
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `plgd doctor`: 1 when something that plgd needs is missing."""
+    findings = (*_own_findings(Paths.from_environment()), *_daemon_findings())
+    if arguments.json:
+        write(msgspec.json.encode(DoctorResult(findings=findings)) + b"\n")
+    else:
+        write(_as_table(findings))
+    return int(any(finding.level == "missing" for finding in findings))
+
+
+def _own_findings(paths: Paths) -> tuple[Finding, ...]:
+    """What can be seen without a daemon."""
+    command = Finding(
+        level="ok",
+        subject="command",
+        fact=f"plgd {__version__}, Python {platform.python_version()} ({sys.executable}), {platform.platform()}",
+    )
+    try:
+        load_config(paths.config_file)
+    except ConfigError as error:
+        advice = "correct the file; until then the daemon does not start"
+        return command, Finding(level="missing", subject="configuration", fact=error.message, advice=advice)
+    where = paths.config_file if paths.config_file.exists() else f"defaults (no {paths.config_file})"
+    return command, Finding(level="ok", subject="configuration", fact=str(where))
+
+
+def _daemon_findings() -> tuple[Finding, ...]:
+    """What the daemon sees; that it cannot be asked is a finding, too."""
+    try:
+        return ask(DOCTOR, NoParams()).findings
+    except DaemonError as error:
+        advice = "read the log with `plgd logs`, then try `plgd restart`"
+        return (Finding(level="missing", subject="daemon", fact=error.message, advice=advice),)
+
+
+def _as_table(findings: tuple[Finding, ...]) -> str:
+    rows: list[tuple[str, str, str]] = []
+    for finding in findings:
+        rows.append((finding.level, finding.subject, finding.fact))
+        if finding.advice:
+            rows.append(("", "", f"-> {finding.advice}"))
+    return columns(rows)

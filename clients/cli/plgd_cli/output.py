@@ -1,0 +1,73 @@
+"""The two ends that a person or a pipe reads: standard output, byte-exact, and standard error, one line at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from plgd.errors import PlgdError
+
+__all__ = ("OutputClosed", "colours", "printable", "report", "say", "stderr_is_terminal", "stdout_is_terminal", "write")
+
+
+class OutputClosed(Exception):
+    """Nobody reads standard output any more, as after `plgd logs | head -1`."""
+
+
+def write(content: str | bytes) -> None:
+    """Write to standard output exactly these bytes, text as UTF-8, whatever the locale and its newline rules are.
+
+    Raises:
+        OutputClosed: the reader is gone; nothing more can be written.
+        PlgdError: the output cannot be written, such as to a full disk.
+    """
+    stream = sys.stdout.buffer
+    try:
+        stream.write(content.encode() if isinstance(content, str) else content)
+        stream.flush()
+    except OSError as error:
+        # Python flushes again on exit; into the null device, so that it does not fail a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise OutputClosed from None
+        raise PlgdError(f"Standard output cannot be written: {error.strerror}.") from error
+
+
+def say(line: str) -> None:
+    """Tell the person one line, on standard error."""
+    print(printable(line), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
+
+
+def report(error: PlgdError, *, as_json: bool) -> int:
+    """Say what went wrong, on standard error or, for a program, as JSON on standard output.
+
+    Returns:
+        The exit code that stands for the error.
+    """
+    if as_json:
+        body = {"error": {"code": error.code, "message": printable(error.message)}}
+        write(json.dumps(body, ensure_ascii=False) + "\n")
+    else:
+        say(f"plgd: {error.message}")
+    return error.exit_code
+
+
+def printable(line: str) -> str:
+    """Show bytes that are not UTF-8, which Python keeps as lone surrogates, as backslash escapes."""
+    return os.fsencode(line).decode("utf-8", "backslashreplace")
+
+
+def stdout_is_terminal() -> bool:
+    """Say whether a person looks at standard output."""
+    return sys.stdout.isatty()
+
+
+def stderr_is_terminal() -> bool:
+    """Say whether a person looks at standard error."""
+    return sys.stderr.isatty()
+
+
+def colours() -> bool:
+    """Say whether standard output may be coloured: a terminal that can, and no wish against it (no-color.org)."""
+    return stdout_is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,52 @@
+"""The argument parser of every command, and the argument types that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+
+__all__ = ("Parser", "positive", "text")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with two habits of plgd: a misspelt command names the nearest one, and options are never abbreviated.
+
+    An abbreviation that works today becomes ambiguous, or another option, with the next release.
+    """
+
+    def __init__(self, **settings: object) -> None:
+        settings = {"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **settings}
+        super().__init__(**settings)  # type: ignore[arg-type]  # argparse checks its own keywords
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = difflib.get_close_matches(str(value), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+        kind = "command" if isinstance(action, argparse._SubParsersAction) else "choice"  # noqa: SLF001  # no public name
+        raise argparse.ArgumentError(None, f"there is no {kind} {str(value)!r}; {hint}")
+
+
+def text(word: str) -> str:
+    """Take an argument that travels to the daemon as text.
+
+    Python maps bytes of the command line that are not UTF-8 to lone surrogates; JSON has no place for those.
+
+    Raises:
+        argparse.ArgumentTypeError: the argument is not UTF-8.
+    """
+    if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+        raise argparse.ArgumentTypeError("not valid UTF-8")
+    return word
+
+
+def positive(word: str) -> int:
+    """Take a whole number of at least 1.
+
+    Raises:
+        argparse.ArgumentTypeError: the argument is none.
+    """
+    if not (word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0):  # fits 32 bits
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 999999999")
+    return int(word)

@@ -1,0 +1,121 @@
+"""Progress as a person on a terminal sees it, and as a log file does. Always on standard error."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Final, Self
+
+import msgspec
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TransferSpeedColumn,
+)
+
+from plgd.protocol.messages import EditProgress, PullProgress, Stage
+from plgd_cli.output import say, stderr_is_terminal
+
+__all__ = ("EditDisplay", "PullDisplay")
+
+STAGES: Final = {
+    Stage.QUEUED: "waiting",
+    Stage.LOADING: "loading the model",
+    Stage.PREFILL: "reading",
+    Stage.DECODE: "writing",
+    Stage.APPLY: "checking",
+}
+
+
+class _Display:
+    """One line that is redrawn on a terminal and leaves nothing behind; silent where there is none."""
+
+    def __init__(self, description: str, *columns: ProgressColumn) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not stderr_is_terminal(),
+        )
+        self._task = self._progress.add_task(description, total=None, note="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+class EditDisplay(_Display):
+    """Stage, percent and speed of an edit. Use it as a context manager; outside it, the line is gone."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "starting", BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.fields[note]}", markup=False)
+        )
+
+    def show(self, notification: msgspec.Struct) -> None:
+        """Draw where the edit is; other notifications than `edit/progress` change nothing."""
+        if not isinstance(notification, EditProgress):
+            return
+        self._progress.update(
+            self._task,
+            description=STAGES[notification.stage],
+            total=None if notification.stage is Stage.QUEUED else 100.0,
+            completed=notification.percent,
+            note=_note(notification),
+        )
+
+
+def _note(progress: EditProgress) -> str:
+    if progress.stage is Stage.QUEUED and progress.queue_position:
+        return f"{progress.queue_position} before this one"
+    if progress.stage is Stage.DECODE and progress.n_tokens:
+        return f"{progress.n_tokens:,} tokens, {progress.tokens_per_s:.0f} tokens/s"
+    return ""
+
+
+class PullDisplay(_Display):
+    """Bytes and percent of a download. Where no terminal is, one plain line per step and per tenth of it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "asking", BarColumn(bar_width=30), TaskProgressColumn(), DownloadColumn(), TransferSpeedColumn()
+        )
+        self._said = ("", -1)
+
+    def show(self, notification: msgspec.Struct) -> None:
+        """Draw or say where the download is; other notifications than `model/progress` change nothing."""
+        if not isinstance(notification, PullProgress):
+            return
+        if self._progress.disable:
+            self._say(notification)
+            return
+        self._progress.update(
+            self._task,
+            description=notification.step,
+            total=notification.total_bytes or None,
+            completed=notification.done_bytes,
+        )
+
+    def _say(self, progress: PullProgress) -> None:
+        tenth = progress.done_bytes * 10 // progress.total_bytes if progress.total_bytes else 0
+        if (progress.step, tenth) == self._said:
+            return
+        self._said = (progress.step, tenth)
+        if progress.total_bytes:
+            percent = 100 * progress.done_bytes / progress.total_bytes
+            megabytes = f"{progress.done_bytes / 1e6:,.1f} of {progress.total_bytes / 1e6:,.1f} MB"
+            say(f"{progress.step}: {megabytes} ({percent:.0f} %)")
+        else:
+            say(progress.step)
