@@ -1,0 +1,149 @@
+"""A document: the text of one file or buffer, bytes first."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from plgd.errors import EmptyText, FileMissing, FileUnreadable, NotAFile, NotText
+from plgd.text.fingerprint import fingerprint
+from plgd.text.lines import split_lines
+
+__all__ = ("MAX_BYTES", "Document", "read_bytes")
+
+# No model's context holds so much text; reading a disk image to find that out would stop the machine.
+MAX_BYTES: Final = 64 * 1024 * 1024
+
+_BOM: Final = "\ufeff"
+_UTF16_BOMS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_KINDS: Final = (
+    (stat.S_ISDIR, "folder"),
+    (stat.S_ISFIFO, "named pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text as it was read. Never changes; a changed text is another document.
+
+    Attributes:
+        name: what messages and the model call it: the path's last part, or the buffer's name.
+        asked: the path that was asked for, `None` for a text from a buffer.
+        path: the real file behind it, symbolic links followed.
+        data: the bytes, exactly.
+        bom: the byte order mark that the text begins with, or nothing.
+        lines: the text after the byte order mark, each line with its ending.
+        fingerprint: of `data`.
+        version: counts the texts seen under this path or name, from 1.
+    """
+
+    name: str
+    asked: Path | None
+    path: Path | None
+    data: bytes
+    bom: str
+    lines: tuple[str, ...]
+    fingerprint: str
+    version: int = 1
+
+    @classmethod
+    def read(cls, path: Path, name: str = "") -> Document:
+        """Read a file.
+
+        Args:
+            path: absolute; symbolic links are followed.
+            name: what to call it; by default the last part of `path`.
+
+        Raises:
+            FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: as their names say.
+        """
+        real, data = read_bytes(path)
+        return cls._of(data, name or path.name, path, real)
+
+    @classmethod
+    def of_text(cls, text: str, name: str) -> Document:
+        """Take the text of a buffer.
+
+        Raises:
+            NotText: NUL characters, or half a surrogate pair, which UTF-8 cannot hold.
+            EmptyText: nothing but blanks.
+        """
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise NotText.not_utf8(name, len(text[: error.start].encode())) from error
+        return cls._of(data, name, None, None)
+
+    @classmethod
+    def _of(cls, data: bytes, name: str, asked: Path | None, path: Path | None) -> Document:
+        shown = str(asked or name)
+        if data.startswith(_UTF16_BOMS):
+            raise NotText.not_utf8(shown, 0)
+        if (nul := data.find(b"\0")) >= 0:
+            raise NotText.binary(shown, nul)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            raise NotText.not_utf8(shown, error.start) from error
+        bom = _BOM if text.startswith(_BOM) else ""
+        text = text.removeprefix(bom)
+        if not text or text.isspace():
+            raise EmptyText.of(shown)
+        return cls(name, asked, path, data, bom, split_lines(text), fingerprint(data))
+
+    @property
+    def text(self) -> str:
+        """The whole text, byte order mark included: what `data` says in UTF-8."""
+        return self.data.decode()
+
+    def shown(self) -> str:
+        """Return what error messages call it: the path as it was asked for, else the name."""
+        return str(self.asked or self.name)
+
+
+def read_bytes(path: Path) -> tuple[Path, bytes]:
+    """Read a regular file, never waiting for a pipe or a device.
+
+    Returns:
+        The real path, symbolic links followed, and the content.
+
+    Raises:
+        FileMissing, NotAFile, FileUnreadable: as their names say.
+    """
+    try:
+        real = path.resolve(strict=True)
+        _check_kind(path, real.stat().st_mode)
+        # Not blocking: between stat and open, the file may have become a pipe.
+        with os.fdopen(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            _check_kind(path, os.fstat(file.fileno()).st_mode)
+            data = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileMissing.at(str(path)) from error
+    except OSError as error:
+        raise FileUnreadable.at(str(path), _reason(error)) from error
+    except (ValueError, RuntimeError) as error:
+        # A NUL in the path; until Python 3.13, a loop of symbolic links.
+        raise FileUnreadable.at(str(path), str(error)) from error
+    if len(data) > MAX_BYTES:
+        raise FileUnreadable.at(str(path), f"it is larger than {MAX_BYTES // 2**20} MB")
+    return real, data
+
+
+def _check_kind(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise NotAFile.at(str(path), next((kind for test, kind in _KINDS if test(mode)), "special file"))
+
+
+def _reason(error: OSError) -> str:
+    text = os.strerror(error.errno) if error.errno else str(error)
+    if error.errno == errno.ELOOP:
+        return "its symbolic links go round in a circle"
+    return text[:1].lower() + text[1:]
