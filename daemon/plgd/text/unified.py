@@ -12,7 +12,7 @@ from typing import Final
 
 from plgd.text.diff import Hunk, diff_lines
 
-__all__ = ("unified_diff",)
+__all__ = ("file_header", "unified_diff")
 
 _CONTEXT: Final = 3
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -32,10 +32,19 @@ def unified_diff(old: str, new: str, name: str) -> str:
     hunks = diff_lines(old_lines, _LINE.findall(new))
     if not hunks:
         return ""
-    parts = [f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n"]
+    parts = [file_header(name)]
     for group in _groups(hunks):
         parts += _group_lines(old_lines, group)
     return "".join(parts)
+
+
+def file_header(name: str) -> str:
+    """Return the two lines that a unified diff begins with.
+
+    Args:
+        name: the file's name or relative path.
+    """
+    return f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n"
 
 
 def _quoted(name: str) -> str:
