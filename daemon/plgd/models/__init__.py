@@ -1,1 +1,1 @@
-"""Which models there are and how they come to this machine."""
+"""Models: the catalog, the files on disk, and fetching them. Never imports mlx."""
