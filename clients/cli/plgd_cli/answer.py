@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from plgd.protocol.messages import EditResult, EditStats, EditStatus
+from plgd.text.unified import file_header
 from plgd_cli.diff_view import render
 from plgd_cli.output import colours, say, stderr_is_terminal, write
 
@@ -62,6 +64,7 @@ def present(result: EditResult, form: Form, *, name: str) -> int:
     Returns:
         The exit code.
     """
+    result = msgspec.structs.replace(result, diff=_seen_from(Path.cwd().resolve(), result))
     if form is Form.JSON:
         write(msgspec.json.encode(result) + b"\n")
         return EXIT_CODES[result.status]
@@ -91,6 +94,18 @@ def summary(stats: EditStats) -> str:
         f"{tokens} in {stats.total_ms / 1000:.1f} s, {stats.accepted_prediction_tokens:,} drafted and accepted, "
         f"first token {stats.ttft_ms / 1000:.1f} s"
     )
+
+
+def _seen_from(folder: Path, result: EditResult) -> str:
+    """Name the file in the diff as `git apply` and `patch -p1` will look for it: from the folder the user is in.
+
+    The daemon does not know that folder; a file outside of it keeps the name that the daemon gave.
+    """
+    path = Path(result.path)
+    if not result.diff or not path.is_relative_to(folder):
+        return result.diff
+    _, at, hunks = result.diff.partition("\n@@ ")
+    return file_header(path.relative_to(folder).as_posix()).removesuffix("\n") + at + hunks
 
 
 def _explain(result: EditResult) -> None:

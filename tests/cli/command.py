@@ -1,0 +1,112 @@
+"""The `plgd` command as a process of its own, on pipes or on a terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+__all__ = ("PLGD", "Terminal", "on_terminal", "plgd", "started")
+
+PLGD: Final = [sys.executable, "-m", "plgd_cli"]
+WAIT_S: Final = 30.0
+
+
+def plgd(
+    *words: str | bytes, stdin: bytes = b"", cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command with pipes at its three ends."""
+    return subprocess.run(
+        [*PLGD, *words],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        timeout=WAIT_S,
+        check=False,
+    )
+
+
+@contextmanager
+def started(*words: str, stdin: int | IO[bytes] = subprocess.DEVNULL) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command in a process group of its own, as a shell does, with pipes to read from."""
+    with subprocess.Popen(
+        [*PLGD, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What a command left on a terminal.
+
+    Attributes:
+        shown: every byte that the terminal got, line ends as the terminal sees them.
+        stdout: what went into the pipe, when standard output was one.
+    """
+
+    exit_code: int
+    shown: str
+    stdout: bytes
+
+
+def on_terminal(
+    *words: str,
+    typed: str = "",
+    stdout_is_pipe: bool = False,
+    stdin: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Terminal:
+    """Run the command on a terminal.
+
+    Args:
+        words: the command line without the program's name.
+        typed: what the user types.
+        stdout_is_pipe: standard output goes elsewhere, as in `plgd ... > file`.
+        stdin: standard input comes from elsewhere, as in `plgd ... < file`.
+        env: changes of the environment.
+    """
+    master, slave = pty.openpty()
+    plain = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
+    with subprocess.Popen(
+        [*PLGD, *words],
+        stdin=slave if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE if stdout_is_pipe else slave,
+        stderr=slave,
+        env={**plain, "TERM": "xterm-256color", "COLUMNS": "120", **(env or {})},
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        try:
+            os.write(master, typed.encode())
+            if process.stdin is not None:
+                process.stdin.write(stdin or b"")
+                process.stdin.close()
+            shown = _read_all(master)
+            stdout = process.stdout.read() if process.stdout is not None else b""
+        finally:
+            os.close(master)
+            process.kill()
+    return Terminal(process.returncode, shown.decode(), stdout)
+
+
+def _read_all(master: int) -> bytes:
+    """Read until the last process has let go of the terminal, which Linux reports as an I/O error."""
+    parts = []
+    try:
+        while part := os.read(master, 65536):
+            parts.append(part)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+    return b"".join(parts)

@@ -1,0 +1,52 @@
+"""Answers to an edit, made of one small example."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
+
+__all__ = ("DIFF", "NEW", "OLD", "edit_result")
+
+# What careless output spoils: CRLF, form feed, U+2028, an astral character, no line feed at the end.
+OLD: Final = "total = 0\r\nkeep\f\u2028 = '😀'\nprint(total)"
+NEW: Final = "running = 0\r\nkeep\f\u2028 = '😀'\nprint(running)"
+DIFF: Final = (
+    "--- a/sum.py\n+++ b/sum.py\n@@ -1,3 +1,3 @@\n-total = 0\r\n+running = 0\r\n keep\f\u2028 = '😀'\n"
+    "-print(total)\n\\ No newline at end of file\n+print(running)\n\\ No newline at end of file\n"
+)
+
+STATS: Final = EditStats(
+    prompt_tokens=90,
+    output_tokens=142,
+    accepted_prediction_tokens=118,
+    rejected_prediction_tokens=9,
+    ttft_ms=212.0,
+    decode_ms=1650.0,
+    total_ms=1876.0,
+    stopped_by="stop",
+)
+
+
+def edit_result(status: EditStatus = EditStatus.PROPOSED, **changes: object) -> EditResult:
+    """An answer of this status: with the example's change when there is one, else with nothing changed."""
+    changed = status in {EditStatus.PROPOSED, EditStatus.APPLIED}
+    hunk = Hunk(id=1, old_start=1, old_lines=3, new_start=1, new_lines=3)
+    result = EditResult(
+        session="e1",
+        status=status,
+        path="/home/user/sum.py",
+        base_fingerprint="b",
+        new_fingerprint="n" if changed else "b",
+        version=1,
+        new_text=NEW if changed else OLD,
+        diff=DIFF if changed else "",
+        hunks=(hunk,) if changed else (),
+        warnings=(),
+        raw_reply="",
+        model="some/model",
+        stats=STATS,
+    )
+    return msgspec.structs.replace(result, **changes)

@@ -1,0 +1,200 @@
+"""`plgd edit` on pipes: what is asked of the daemon and the exact bytes that come out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from cli.command import PLGD, plgd
+from cli.fake_daemon import FakeDaemon
+from cli.results import DIFF, NEW, OLD, edit_result
+from plgd.errors import ConnectionLost, LinesOutOfRange
+from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange
+from plgd.protocol.methods import EDIT
+
+GIT = shutil.which("git") or ""
+SUMMARY = "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\n"
+
+
+def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) -> None:
+    """Every option of the command line becomes the parameter that it stands for."""
+    daemon.answers(EDIT, edit_result())
+    words = ["--lines", "2:3", "--model", "owner/name", "--max-tokens", "99", "--name", "other.py"]
+    plgd("edit", "sum.py", "--instruction", "rename total", *words, cwd=sum_py.parent)
+    expected = EditParams(
+        instruction="rename total",
+        path=str(sum_py),
+        name="other.py",
+        range=LineRange(first=2, last=3),
+        mode=EditMode.PROPOSE,
+        max_tokens=99,
+        model="owner/name",
+    )
+    assert expected == daemon.next_params(EDIT)
+
+
+def test_one_line_is_a_range(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--lines 2` means the second line alone."""
+    daemon.answers(EDIT, edit_result())
+    plgd("edit", str(sum_py), "-i", "x", "--lines", "2")
+    assert LineRange(first=2, last=2) == daemon.next_params(EDIT).range
+
+
+def test_path_is_read_from_the_users_folder(daemon: FakeDaemon, tmp_path: Path) -> None:
+    """A relative path starts at the folder that the user is in; `..` behind a symbolic link means the link's target."""
+    (tmp_path / "real/deep").mkdir(parents=True)
+    (tmp_path / "real/a.py").write_text("a", encoding="utf-8")
+    (tmp_path / "link").symlink_to("real/deep")
+    daemon.answers(EDIT, edit_result())
+    plgd("edit", "link/../a.py", "-i", "x", cwd=tmp_path)
+    asked = daemon.next_params(EDIT).path
+    assert asked is not None
+    assert (True, str(tmp_path / "real/a.py")) == (Path(asked).is_absolute(), os.path.realpath(asked))
+
+
+@pytest.mark.parametrize("form", [[], ["--diff"]], ids=["review", "diff"])
+def test_a_pipe_gets_the_diff_alone(form: list[str], daemon: FakeDaemon, sum_py: Path) -> None:
+    """In a pipe, standard output is the diff, byte for byte; the summary goes to standard error."""
+    daemon.answers(EDIT, edit_result())
+    done = plgd("edit", str(sum_py), "-i", "x", *form, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+    assert (0, DIFF.encode(), SUMMARY.encode()) == (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.skipif(not GIT, reason="needs git")
+@pytest.mark.parametrize("name", ["sum.py", "src/a b.py", 'src/"ä".py'])
+def test_the_diff_goes_into_git_apply(name: str, daemon: FakeDaemon, tmp_path: Path) -> None:
+    """`plgd edit PATH --diff | git apply` makes the new text, also for a file in a folder below."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(OLD.encode())
+    daemon.answers(EDIT, edit_result(path=str(path.resolve())))
+    done = plgd("edit", name, "-i", "x", "--diff", cwd=tmp_path)
+    subprocess.run([GIT, "apply", "--whitespace=nowarn"], input=done.stdout, cwd=tmp_path, check=True)
+    assert NEW.encode() == path.read_bytes()
+
+
+def test_a_file_elsewhere_keeps_the_daemons_name_for_it(daemon: FakeDaemon, sum_py: Path) -> None:
+    """The diff of a file that is not below the user's folder is the daemon's own."""
+    daemon.answers(EDIT, edit_result(path=str(sum_py)))
+    other = sum_py.parent / "other"
+    other.mkdir()
+    assert DIFF.encode() == plgd("edit", "../sum.py", "-i", "x", "--diff", cwd=other).stdout
+
+
+def test_json_is_the_whole_result(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--json` prints the result as one line of JSON and nothing on standard error."""
+    daemon.answers(EDIT, edit_result())
+    done = plgd("edit", str(sum_py), "-i", "x", "--json")
+    assert edit_result() == msgspec.json.decode(done.stdout, type=EditResult)
+    assert (0, b"", 1) == (done.returncode, done.stderr, done.stdout.count(b"\n"))
+
+
+def test_write_asks_the_daemon_to_apply(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--write` leaves the writing to the daemon and says what was written, on standard error."""
+    daemon.answers(EDIT, edit_result(EditStatus.APPLIED))
+    done = plgd("edit", "sum.py", "-i", "x", "--write", cwd=sum_py.parent)
+    assert EditMode.APPLY is daemon.next_params(EDIT).mode
+    assert (0, b"", f"sum.py: 1 change written\n{SUMMARY}".encode()) == (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"), [("--diff", DIFF.encode()), ("--json", msgspec.json.encode(edit_result(EditStatus.APPLIED)))]
+)
+def test_write_can_show_what_it_did(form: str, expected: bytes, daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--write` together with `--diff` or `--json` also prints what was done."""
+    daemon.answers(EDIT, edit_result(EditStatus.APPLIED))
+    assert expected.strip() == plgd("edit", str(sum_py), "-i", "x", "--write", form).stdout.strip()
+
+
+def test_standard_input_becomes_the_new_text(daemon: FakeDaemon) -> None:
+    """With `-`, the text of standard input goes to the daemon and the new text comes out, byte for byte and alone."""
+    daemon.answers(EDIT, edit_result(path=""))
+    given = b"\xef\xbb\xbf" + OLD.encode()
+    done = plgd("edit", "-", "-i", "x", stdin=given, env={"LC_ALL": "C"})
+    params = daemon.next_params(EDIT)
+    assert (None, given) == (params.path, (params.text or "").encode())
+    assert (0, NEW.encode(), b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_standard_input_can_become_a_diff(daemon: FakeDaemon) -> None:
+    """With `-` and `--diff`, the diff comes out instead of the text."""
+    daemon.answers(EDIT, edit_result(path=""))
+    assert DIFF.encode() == plgd("edit", "-", "-i", "x", "--diff", stdin=OLD.encode()).stdout
+
+
+@pytest.mark.parametrize(
+    "status", [EditStatus.NO_CHANGE, EditStatus.TRUNCATED, EditStatus.REJECTED_OUTPUT, EditStatus.CONFLICT]
+)
+def test_a_filter_gives_back_what_it_could_not_change(status: EditStatus, daemon: FakeDaemon) -> None:
+    """With `-`, an edit that comes to nothing gives the text back, so that no buffer is emptied."""
+    daemon.answers(EDIT, edit_result(status, path=""))
+    assert OLD.encode() == plgd("edit", "-", "-i", "x", stdin=OLD.encode()).stdout
+
+
+@pytest.mark.parametrize("text", [OLD.encode(), b"caf\xe9\n"], ids=["text", "not UTF-8"])
+def test_a_filter_gives_back_what_it_got_when_it_fails(text: bytes, daemon: FakeDaemon) -> None:
+    """With `-`, an error also gives back every byte of standard input; the error is on standard error."""
+    daemon.answers(EDIT, LinesOutOfRange.of("text.txt", 9, 9, 3))
+    done = plgd("edit", "-", "-i", "x", "--lines", "9", stdin=text)
+    assert text == done.stdout
+    assert done.returncode != 0
+    assert done.stderr.startswith(b"plgd: ")
+
+
+def test_standard_input_that_cannot_be_read_is_an_error() -> None:
+    """Standard input that is open for writing only is refused in words."""
+    with Path(os.devnull).open("wb") as stdin:
+        done = subprocess.run(
+            [*PLGD, "edit", "-", "-i", "x"], stdin=stdin, capture_output=True, check=False, timeout=30
+        )
+    assert (1, b"plgd: Standard input cannot be read: Bad file descriptor.\n") == (done.returncode, done.stderr)
+
+
+def test_warnings_are_said(daemon: FakeDaemon, sum_py: Path) -> None:
+    """What the daemon warns of is said on standard error, one line each."""
+    daemon.answers(EDIT, edit_result(EditStatus.REJECTED_OUTPUT, warnings=("The reply holds a placeholder.",)))
+    done = plgd("edit", str(sum_py), "-i", "x")
+    expected = (
+        "plgd: The reply could not be used; nothing was changed.\nplgd: The reply holds a placeholder.\n" + SUMMARY
+    )
+    assert expected.encode() == done.stderr
+
+
+def test_daemon_that_dies_is_an_error(daemon: FakeDaemon, sum_py: Path) -> None:
+    """A connection that ends before the answer is said in one sentence; the file is as it was."""
+    daemon.answers(EDIT, ConnectionLost())
+    done = plgd("edit", str(sum_py), "-i", "x", "--write")
+    assert (1, b"plgd: The daemon went away") == (done.returncode, done.stderr[:26])
+    assert OLD.encode() == sum_py.read_bytes()
+
+
+def test_output_that_cannot_be_written_is_an_error(daemon: FakeDaemon, sum_py: Path) -> None:
+    """A full disk behind standard output is said in one sentence."""
+    daemon.answers(EDIT, edit_result())
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*PLGD, "edit", str(sum_py), "-i", "x"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=30,
+        )
+    expected = b"plgd: Standard output cannot be written: No space left on device.\n"
+    assert (1, expected) == (done.returncode, done.stderr)
+
+
+def test_reader_that_left_is_no_failure_to_talk_about(daemon: FakeDaemon, sum_py: Path) -> None:
+    """When nobody reads the output any more, the command ends quietly, with the shell's code for it."""
+    daemon.answers(EDIT, edit_result())
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*PLGD, "edit", str(sum_py), "-i", "x"], stdout=writer, stderr=subprocess.PIPE, check=False, timeout=30
+    )
+    os.close(writer)
+    assert (141, b"") == (done.returncode, done.stderr)
