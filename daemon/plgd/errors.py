@@ -19,7 +19,7 @@ PlgdError
 ├── ProtocolError                a message on the socket is not what the protocol says
 │   ├── ParseError, InvalidRequest, MethodNotFound, InvalidParams
 │   └── FrameTooLarge, HelloFirst
-├── QueueFull, ShuttingDown      the daemon is alive but takes no more work
+├── QueueFull, ShuttingDown, TooManyConnections  the daemon is alive but takes no more work
 └── Cancelled                    the request was cancelled
 
 A class carries the JSON-RPC error code it travels under and the exit code that the CLI gives for it;
@@ -69,6 +69,7 @@ __all__ = (
     "SocketPathTooLong",
     "StartFailed",
     "TextTooLong",
+    "TooManyConnections",
     "UnknownModel",
     "UnsupportedModel",
     "VersionMismatch",
@@ -497,6 +498,16 @@ class ShuttingDown(PlgdError):
 
     def __init__(self, message: str = "The daemon is shutting down; run the command again.") -> None:
         super().__init__(message)
+
+
+class TooManyConnections(PlgdError):
+    """As many clients are connected as the daemon takes."""
+
+    code = -32082
+
+    @classmethod
+    def of(cls, limit: int) -> TooManyConnections:
+        return cls(f"{limit} clients are already connected; close one and try again.")
 
 
 class Cancelled(PlgdError):
