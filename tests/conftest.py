@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from plgd.engine.mlx.gguf import convert_gguf
+from plgd.models.pull import pull
 from plgd.paths import Paths
 
-__all__ = ("paths",)
+__all__ = ("builtin_model_dir", "paths")
 
 
 @pytest.fixture
@@ -23,3 +26,15 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> Iterator[Paths]:
     monkeypatch.setenv("PLGD_HOME", str(root))
     yield Paths.from_environment()
     shutil.rmtree(root)
+
+
+@pytest.fixture(scope="session")
+def builtin_model_dir() -> Path:
+    """The built-in model's folder, without the adapter; fetched on first use and kept between test runs.
+
+    It lies in `PLGD_TEST_CACHE`, by default a folder of this user below the system's temporary folder.
+    """
+    default = Path(tempfile.gettempdir()) / f"plgd-test-cache-{os.getuid()}"
+    root = Path(os.environ.get("PLGD_TEST_CACHE") or default)
+    cache = Paths(config_dir=root / "config", cache_dir=root / "cache", runtime_dir=root / "run")
+    return pull("builtin", cache, convert=convert_gguf)
