@@ -1,0 +1,105 @@
+"""A model in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import mlx.nn as nn
+from mlx_lm.models.cache import make_prompt_cache
+
+from plgd.engine.mlx.rollback import RollbackMethod
+from plgd.engine.mlx.sampling import Sampler
+from plgd.engine.mlx.target import MlxTarget
+from plgd.engine.mlx.text import MlxTokenizer
+
+__all__ = ("MlxModel",)
+
+# Warm-up runs behind a short prompt of this many tokens.
+WARM_UP_PROMPT: Final = 8
+
+
+class MlxModel:
+    """Implements `plgd.engine.model.Model`.
+
+    Args:
+        network: mlx-lm's model.
+        tokenizer: its tokenizer.
+        name: the name it was asked for by.
+        eos_tokens: the tokens that end a reply.
+        context_limit: the longest prompt and reply together, in tokens.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        tokenizer: MlxTokenizer,
+        *,
+        name: str,
+        eos_tokens: frozenset[int],
+        context_limit: int,
+    ) -> None:
+        self._network = network
+        self._tokenizer = tokenizer
+        self._name = name
+        self._eos_tokens = eos_tokens
+        self._context_limit = context_limit
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by."""
+        return self._name
+
+    @property
+    def tokenizer(self) -> MlxTokenizer:
+        """Its tokenizer."""
+        return self._tokenizer
+
+    @property
+    def eos_tokens(self) -> frozenset[int]:
+        """The tokens that end a reply."""
+        return self._eos_tokens
+
+    @property
+    def context_limit(self) -> int:
+        """The longest prompt and reply together, in tokens."""
+        return self._context_limit
+
+    @property
+    def network(self) -> nn.Module:
+        """mlx-lm's model, for comparison with mlx-lm's own decoding."""
+        return self._network
+
+    def target(self, sampler: Sampler | None = None) -> MlxTarget:
+        """Start an empty sequence.
+
+        Args:
+            sampler: takes tokens from logits; greedy when left out.
+        """
+        caches: list[Any] = make_prompt_cache(self._network)
+        return MlxTarget(
+            lambda tokens, caches: self._network(tokens, cache=caches),
+            caches,
+            context_limit=self._context_limit,
+            sampler=sampler,
+        )
+
+    def rollback_method(self) -> RollbackMethod:
+        """Say how drafts are rolled back at the start of a sequence, for the status."""
+        return self.target().rollback_method(1)
+
+    def warm_up(self, widths: Iterable[int]) -> None:
+        """Run one verify of each width and a pipelined step on a sequence of its own.
+
+        Kernels are compiled on first use, which takes from milliseconds to half a minute a kind; nothing that is
+        timed may contain it.
+
+        Args:
+            widths: the verify widths that the governor may choose, each at least 1.
+        """
+        for width in widths:
+            target = self.target()
+            target.prefill([0] * min(WARM_UP_PROMPT, self._context_limit - width - 2))
+            target.verify([0] * (width - 1))
+            target.rollback(width - 1)
+            target.advance()

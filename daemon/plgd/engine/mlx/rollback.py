@@ -1,0 +1,170 @@
+"""Rollback over mlx-lm's caches: every drop is checked, and every kind of cache has a way back.
+
+Caches that keep one row per token, such as `KVCache`, drop their tail. A rotating window that is full, or a recurrent
+or convolution state, has no tail to drop: such a cache is *snapshotted* before a block and restored on a miss, and the
+tokens that were accepted are fed again at the head of the next block. A snapshot costs nothing by itself: mlx arrays
+are never changed under a handle, so keeping the old handles keeps the old state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import mlx.core as mx
+from mlx_lm.models.cache import (
+    CacheList,
+    ChunkedKVCache,
+    ConcatenateKVCache,
+    KVCache,
+    QuantizedKVCache,
+    RotatingKVCache,
+)
+
+from plgd.errors import RollbackFailed
+
+__all__ = ("CacheRollback", "RollbackMethod")
+
+# One row per token, appended at the end and never moved: dropping the tail is exact.
+ROW_CACHES: Final = (KVCache, QuantizedKVCache, ConcatenateKVCache, ChunkedKVCache)
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackMethod:
+    """How a model's caches are rolled back.
+
+    Attributes:
+        by_snapshot: whether accepted tokens are fed again after a miss; False means that tails are dropped.
+        where: the cache that decides, such as `ArraysCache of layer 0`; empty when all drop their tails.
+    """
+
+    by_snapshot: bool
+    where: str
+
+
+@dataclass(slots=True)
+class _Leaf:
+    """One cache of the list, or of a list inside it, as it was before the block."""
+
+    cache: Any
+    where: str
+    offset: int
+    snapshot: dict[str, Any] | None
+
+    @property
+    def grown(self) -> int:
+        """Rows that the block added."""
+        return int(self.cache.offset) - self.offset
+
+
+class CacheRollback:
+    """Takes a model's caches back to where they were before the last tokens of a block.
+
+    Call `begin` before a block that may be rolled back, then `keep` or `release`.
+
+    Args:
+        caches: mlx-lm's cache list; the list may gain other cache objects between blocks.
+    """
+
+    def __init__(self, caches: list[Any]) -> None:
+        self._caches = caches
+        self._leaves: list[_Leaf] = []
+        self._width = 0
+
+    def begin(self, width: int) -> None:
+        """Note the state before a block.
+
+        Args:
+            width: the tokens that the block will feed.
+        """
+        self._width = width
+        self._leaves = [
+            _Leaf(
+                cache,
+                where,
+                int(getattr(cache, "offset", 0)),
+                None if _drops_its_tail(cache, width) else cast("dict[str, Any]", _handles(vars(cache))),
+            )
+            for cache, where in _walk(self._caches)
+        ]
+
+    def release(self) -> None:
+        """Let go of the state before the block; the whole block stays."""
+        self._leaves = []
+
+    def keep(self, n: int) -> int:
+        """Keep the first n tokens of the block and drop the others.
+
+        Returns:
+            How many tokens of the block the caches still hold: n, or 0 when they went back to before the block, and
+            the caller feeds the kept tokens again.
+
+        Raises:
+            RollbackFailed: a cache did not go where it should.
+        """
+        leaves, self._leaves = self._leaves, []
+        if all(leaf.snapshot is None and leaf.grown in (self._width, 0) for leaf in leaves):
+            for leaf in leaves:
+                _trim(leaf, min(self._width - n, leaf.grown))
+            return n
+        for leaf in leaves:
+            if leaf.snapshot is None:
+                _trim(leaf, leaf.grown)
+            else:
+                vars(leaf.cache).clear()
+                vars(leaf.cache).update(leaf.snapshot)
+        return 0
+
+    def method(self, width: int) -> RollbackMethod:
+        """Say how a block of this width would be rolled back now."""
+        for cache, where in _walk(self._caches):
+            if not _drops_its_tail(cache, width):
+                return RollbackMethod(by_snapshot=True, where=where)
+        return RollbackMethod(by_snapshot=False, where="")
+
+
+def _walk(caches: list[Any]) -> Iterator[tuple[object, str]]:
+    """Yield every cache that holds state itself, and where it is."""
+    for layer, cache in enumerate(caches):
+        for leaf in _flatten(cache):
+            yield leaf, f"{type(leaf).__name__} of layer {layer}"
+
+
+def _flatten(cache: object) -> Iterator[object]:
+    if isinstance(cache, CacheList):
+        for inner in cache.caches:
+            yield from _flatten(inner)
+    else:
+        yield cache
+
+
+def _drops_its_tail(cache: object, width: int) -> bool:
+    """Whether the cache can drop tokens of the coming block afterwards."""
+    if isinstance(cache, RotatingKVCache):
+        # Once full it overwrites or cuts its oldest rows; what `is_trimmable` says now is about now.
+        return bool(cache.offset + width < cache.max_size)
+    return isinstance(cache, ROW_CACHES)
+
+
+def _trim(leaf: _Leaf, n: int) -> None:
+    """Drop n rows; what `trim` returns is not trusted."""
+    before = int(leaf.cache.offset)
+    if n:
+        leaf.cache.trim(n)
+    went = before - int(leaf.cache.offset)
+    if went != n:
+        raise RollbackFailed.of(n, went, leaf.where)
+
+
+def _handles(value: object) -> object:
+    """Copy a cache's attributes with a new handle for every array; an alias would follow writes into the cache."""
+    if isinstance(value, mx.array):
+        return mx.array(value)
+    if isinstance(value, dict):
+        return {key: _handles(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_handles(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_handles(item) for item in value)
+    return value

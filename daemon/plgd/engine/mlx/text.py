@@ -1,0 +1,108 @@
+"""The tokenizer of a model folder."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from mlx_lm.tokenizer_utils import TokenizerWrapper
+from tokenizers import Tokenizer
+
+from plgd.engine.mlx.chat_template import ChatTemplate, Message
+from plgd.engine.mlx.detokenizer import ByteDetokenizer, WindowDetokenizer
+from plgd.engine.mlx.vocabulary import Vocabulary, token_bytes
+from plgd.engine.model import Detokenizer
+from plgd.errors import UnsupportedModel
+
+__all__ = ("MlxTokenizer",)
+
+
+class MlxTokenizer:
+    """Implements `plgd.engine.model.Tokenizer` over a tokenizer that mlx-lm loaded.
+
+    Args:
+        wrapper: mlx-lm's tokenizer.
+        name: the model's name, for messages.
+
+    Raises:
+        UnsupportedModel: not a fast tokenizer, or its chat template cannot be used.
+    """
+
+    def __init__(self, wrapper: TokenizerWrapper, name: str) -> None:
+        backend = getattr(wrapper, "backend_tokenizer", None)
+        if not isinstance(backend, Tokenizer):
+            raise UnsupportedModel.of(name, "its tokenizer is not of the fast kind (it has no tokenizer.json)")
+        self._vocabulary = Vocabulary.of(backend, str(wrapper.chat_template or ""))
+        self._configured_eos = frozenset(int(token) for token in wrapper.eos_token_ids)
+        self._template = ChatTemplate.plain()
+        self._opening: list[int] = []
+        if wrapper.has_chat_template:
+            self._template = ChatTemplate.of(functools.partial(_render, wrapper), name)
+        elif wrapper.bos_token_id in backend.encode("", add_special_tokens=True).ids:
+            # Templates spell the first token themselves.
+            self._opening = [wrapper.bos_token_id]
+        # Special tokens stand for no text; other control tokens (`<think>`) are text, which a guard can see.
+        self._silent = frozenset(i for i, token in backend.get_added_tokens_decoder().items() if token.special)
+        table = token_bytes(self._vocabulary.plain)
+        self._table = table and [b"" if token in self._silent else spelled for token, spelled in enumerate(table)]
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenize text as it stands; control tokens written in it are plain text, nothing is added."""
+        return self._vocabulary.encode(text)
+
+    def encode_chat(self, system: str, user: str, reply_start: str) -> list[int]:
+        """Tokenize one system and one user turn and the start of the reply.
+
+        Equal to tokenizing the rendered template, except that control tokens spelled by the content are plain text.
+        """
+        text = ""
+        owned: list[tuple[int, int]] = []
+        for piece in self._template.pieces(system, user, reply_start):
+            if not piece.is_content:
+                spans = (found.span() for found in self._vocabulary.spelling.finditer(piece.text))
+                owned += [(len(text) + start, len(text) + end) for start, end in spans]
+            text += piece.text
+        spelled = [found.span() for found in self._vocabulary.spelling.finditer(text)]
+        if spelled == owned:
+            return [*self._opening, *self._vocabulary.marked.encode(text, add_special_tokens=False).ids]
+        tokens = list(self._opening)
+        done = 0
+        for start, end in owned:
+            tokens += [*self.encode(text[done:start]), self._vocabulary.controls[text[start:end]]]
+            done = end
+        return tokens + self.encode(text[done:])
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Turn tokens into text; control tokens are left out."""
+        if self._table is not None:
+            return b"".join([self._table[token] for token in tokens]).decode("utf-8", "replace")
+        text: str = self._vocabulary.plain.decode([token for token in tokens if token not in self._silent])
+        return text
+
+    def detokenizer(self) -> Detokenizer:
+        """Start a stream."""
+        return WindowDetokenizer(self.decode) if self._table is None else ByteDetokenizer(self._table)
+
+    @property
+    def control_strings(self) -> frozenset[str]:
+        """The spellings of the model's control tokens."""
+        return frozenset(self._vocabulary.controls)
+
+    @property
+    def eos_tokens(self) -> frozenset[int]:
+        """The tokens that end a reply: the configured ones, and the one with which the chat template closes a turn.
+
+        Configurations often leave the second out.
+        """
+        found = self._vocabulary.spelling.match(self._template.turn_end.lstrip())
+        return self._configured_eos | (frozenset() if found is None else {self._vocabulary.controls[found[0]]})
+
+
+def _render(wrapper: TokenizerWrapper, messages: list[Message]) -> str:
+    text: str = wrapper.apply_chat_template(
+        messages,
+        tokenize=False,
+        add_generation_prompt=messages[-1]["role"] == "user",
+        enable_thinking=False,
+    )
+    return text
