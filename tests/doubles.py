@@ -146,8 +146,8 @@ class ScriptedTarget(HistoryTarget):
     """Replies with a script as long as it was fed just that; once misled it speaks by the hash of its history.
 
     Args:
-        reply: the script; the end token follows it.
-        end: the token after the script.
+        reply: the script; end tokens follow it.
+        end: the token after the script, again and again.
     """
 
     def __init__(self, reply: Sequence[int], *, end: int = 0, context_limit: int = 1 << 30) -> None:
@@ -160,7 +160,7 @@ class ScriptedTarget(HistoryTarget):
         if place < 0:
             return True
         was_on = not self._states or self._states[-1][1]
-        return was_on and place < len(self._reply) and self._reply[place] == token
+        return was_on and token == (self._reply[place] if place < len(self._reply) else self._end)
 
     def _choose(self) -> int:
         place = len(self._states) - self._n_prompt
@@ -223,33 +223,29 @@ class FailingTarget(HistoryTarget):
 
 
 class PlannedProposer:
-    """Knows the reply and proposes from it, right up to a chosen place and wrong there.
+    """Knows how the history goes on and proposes from it, right up to a chosen place and wrong there.
 
     Args:
-        reply: what the target will say.
+        history: the prompt and what the target will say.
         plan: per proposal, how many tokens and which of them (from 0) is wrong; None: all are right. Repeats.
     """
 
-    def __init__(self, reply: Sequence[int], plan: Sequence[tuple[int, int | None]]) -> None:
-        self._reply = list(reply)
+    def __init__(self, history: Sequence[int], plan: Sequence[tuple[int, int | None]]) -> None:
+        self._history = list(history)
         self._plan = list(plan)
         self._n_seen = 0
-        self._n_prompt: int | None = None
         self._turn = 0
 
     def extend(self, tokens: Sequence[int]) -> None:
         self._n_seen += len(tokens)
 
     def propose(self, max_tokens: int) -> Draft:
-        if self._n_prompt is None:
-            self._n_prompt = self._n_seen
         length, wrong_at = self._plan[self._turn % len(self._plan)] if self._plan else (0, None)
         self._turn += 1
-        place = self._n_seen - self._n_prompt
-        tokens = self._reply[place : place + min(length, max_tokens)]
+        tokens = self._history[self._n_seen : self._n_seen + min(length, max_tokens)]
         if wrong_at is not None and wrong_at < len(tokens):
             tokens[wrong_at] += 1
-        return Draft(tuple(tokens), "planned", place) if tokens else NO_DRAFT
+        return Draft(tuple(tokens), "planned", self._n_seen) if tokens else NO_DRAFT
 
 
 class PlannedGovernor:

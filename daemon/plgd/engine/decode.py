@@ -104,6 +104,7 @@ class Decoder:
         return Round(committed, n_drafted, n_accepted, name, stopped)
 
     def _propose(self) -> Draft:
+        # One token of the room is left for the bonus.
         n_tokens = min(self._governor.limit(), self._ending.room - 1)
         return self._ending.cut(self._proposer.propose(n_tokens)) if n_tokens > 0 else NO_DRAFT
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from plgd.engine.decode import Decoder, check_in_step
 from plgd.engine.governor import Governor
@@ -51,7 +51,7 @@ class Session:
         self._busy = False
         self._failed = False
 
-    def prefill(self, tokens: Sequence[int], slice_tokens: int) -> Iterator[int]:
+    def prefill(self, tokens: Sequence[int], slice_tokens: int) -> Generator[int, None, None]:
         """Append a prompt, slice by slice. The prompt is indexed while the model works on it.
 
         Args:
@@ -73,7 +73,7 @@ class Session:
         self._check_free()
         return self._prefill(tokens, slice_tokens)
 
-    def decode(self, stops: Stops) -> Iterator[Round]:
+    def decode(self, stops: Stops) -> Generator[Round, None, None]:
         """Decode a reply, one round per item; the last one says why it stopped.
 
         Close it (`contextlib.closing`) when you stop early: the session goes on from the last round given out.
@@ -93,7 +93,7 @@ class Session:
         self._check_free()
         return self._decode(stops)
 
-    def _prefill(self, tokens: Sequence[int], slice_tokens: int) -> Iterator[int]:
+    def _prefill(self, tokens: Sequence[int], slice_tokens: int) -> Generator[int, None, None]:
         self._check_free()
         self._busy = True
         try:
@@ -110,7 +110,7 @@ class Session:
         finally:
             self._busy = False
 
-    def _decode(self, stops: Stops) -> Iterator[Round]:
+    def _decode(self, stops: Stops) -> Generator[Round, None, None]:
         self._check_free()
         self._busy = True
         try:

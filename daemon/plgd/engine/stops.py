@@ -68,16 +68,14 @@ class Ending:
         return min(self._max_tokens, self._context_room) - self._n_tokens
 
     def cut(self, draft: Draft) -> Draft:
-        """Shorten a draft so that no pass reaches past the reply's end.
+        """Shorten a draft that runs into an EOS token.
 
-        The draft ends *before* an EOS token: when all of it is accepted, the bonus token is that EOS, in a pass that
-        is narrower by one. It leaves room for the bonus within `max_tokens` and the context, too.
+        It then ends *before* the EOS: when all of it is accepted, the bonus token is that EOS, in a pass that is
+        narrower by one.
         """
-        tokens = draft.tokens[: max(self.room - 1, 0)]
-        if not self._eos.isdisjoint(tokens):
-            tokens = tokens[: next(i for i, token in enumerate(tokens) if token in self._eos)]
-        if len(tokens) == len(draft.tokens):
+        if self._eos.isdisjoint(draft.tokens):
             return draft
+        tokens = draft.tokens[: next(i for i, token in enumerate(draft.tokens) if token in self._eos)]
         return Draft(tokens, draft.proposer, draft.match_length) if tokens else NO_DRAFT
 
     def push(self, token: int) -> StopReason | None:
