@@ -6,7 +6,7 @@ import codecs
 import errno
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from plgd.errors import EmptyText, FileMissing, FileUnreadable, NotAFile, NotTex
 from plgd.text.fingerprint import fingerprint
 from plgd.text.lines import split_lines
 
-__all__ = ("MAX_BYTES", "Document", "read_bytes")
+__all__ = ("MAX_BYTES", "Document", "FileContent", "read_bytes")
 
 # No model's context holds so much text; reading a disk image to find that out would stop the machine.
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -43,6 +43,7 @@ class Document:
         lines: the text after the byte order mark, each line with its ending.
         fingerprint: of `data`.
         version: counts the texts seen under this path or name, from 1.
+        n_links: names that the file has on disk; more than one with hard links.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Document:
     lines: tuple[str, ...]
     fingerprint: str
     version: int = 1
+    n_links: int = 1
 
     @classmethod
     def read(cls, path: Path, name: str = "") -> Document:
@@ -65,8 +67,9 @@ class Document:
         Raises:
             FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: as their names say.
         """
-        real, data = read_bytes(path)
-        return cls._of(data, name or path.name, path, real)
+        found = read_bytes(path)
+        document = cls._of(found.data, name or path.name, path)
+        return replace(document, path=found.path, n_links=found.n_links)
 
     @classmethod
     def of_text(cls, text: str, name: str) -> Document:
@@ -80,10 +83,10 @@ class Document:
             data = text.encode()
         except UnicodeEncodeError as error:
             raise NotText.not_utf8(name, len(text[: error.start].encode())) from error
-        return cls._of(data, name, None, None)
+        return cls._of(data, name, None)
 
     @classmethod
-    def _of(cls, data: bytes, name: str, asked: Path | None, path: Path | None) -> Document:
+    def _of(cls, data: bytes, name: str, asked: Path | None) -> Document:
         shown = str(asked or name)
         if data.startswith(_UTF16_BOMS):
             raise NotText.not_utf8(shown, 0)
@@ -97,7 +100,7 @@ class Document:
         text = text.removeprefix(bom)
         if not text or text.isspace():
             raise EmptyText.of(shown)
-        return cls(name, asked, path, data, bom, split_lines(text), fingerprint(data))
+        return cls(name, asked, None, data, bom, split_lines(text), fingerprint(data))
 
     @property
     def text(self) -> str:
@@ -109,11 +112,23 @@ class Document:
         return str(self.asked or self.name)
 
 
-def read_bytes(path: Path) -> tuple[Path, bytes]:
-    """Read a regular file, never waiting for a pipe or a device.
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What a file holds.
 
-    Returns:
-        The real path, symbolic links followed, and the content.
+    Attributes:
+        path: the real one, symbolic links followed.
+        data: the bytes.
+        n_links: names that the file has on disk.
+    """
+
+    path: Path
+    data: bytes
+    n_links: int
+
+
+def read_bytes(path: Path) -> FileContent:
+    """Read a regular file, never waiting for a pipe or a device.
 
     Raises:
         FileMissing, NotAFile, FileUnreadable: as their names say.
@@ -123,7 +138,8 @@ def read_bytes(path: Path) -> tuple[Path, bytes]:
         _check_kind(path, real.stat().st_mode)
         # Not blocking: between stat and open, the file may have become a pipe.
         with os.fdopen(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            _check_kind(path, os.fstat(file.fileno()).st_mode)
+            status = os.fstat(file.fileno())
+            _check_kind(path, status.st_mode)
             data = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileMissing.at(str(path)) from error
@@ -134,7 +150,7 @@ def read_bytes(path: Path) -> tuple[Path, bytes]:
         raise FileUnreadable.at(str(path), str(error)) from error
     if len(data) > MAX_BYTES:
         raise FileUnreadable.at(str(path), f"it is larger than {MAX_BYTES // 2**20} MB")
-    return real, data
+    return FileContent(real, data, status.st_nlink)
 
 
 def _check_kind(path: Path, mode: int) -> None:

@@ -1,0 +1,123 @@
+"""Puts the result of an edit together, whatever became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plgd.documents.document import Document
+from plgd.edits.request import PreparedEdit
+from plgd.edits.timing import Timing
+from plgd.engine.stats import Stats
+from plgd.engine.types import StopReason
+from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
+from plgd.text.diff import diff_lines
+from plgd.text.fingerprint import fingerprint
+from plgd.text.unified import unified_diff
+
+__all__ = ("Answer",)
+
+
+class Answer:
+    """What is known of an edit so far, and the result made of it.
+
+    Args:
+        edit: what was asked for.
+        session: the edit's id.
+        model: the name of the model.
+        timing: the edit's times.
+
+    Attributes:
+        stats: the engine's counts, once it has begun.
+        policy: the governor's policy, once the engine has begun.
+        stopped: what ended the reply, once it has ended.
+        raw_reply: the model's own words, once the reply has ended.
+    """
+
+    def __init__(self, edit: PreparedEdit, session: str, model: str, timing: Timing) -> None:
+        self.stats = Stats()
+        self.policy = ""
+        self.stopped: StopReason | None = None
+        self.raw_reply = ""
+        self._edit = edit
+        self._session = session
+        self._model = model
+        self._timing = timing
+
+    def unchanged(self, status: EditStatus, *warnings: str) -> EditResult:
+        """Make the result of an edit that changes nothing; the model's words go along unless it meant no change."""
+        raw_reply = "" if status is EditStatus.NO_CHANGE else self.raw_reply
+        document = self._edit.document
+        return self._result(status, document, document.lines, warnings, document.version, raw_reply)
+
+    def changed(
+        self,
+        status: EditStatus,
+        base: Document,
+        lines: Sequence[str],
+        warnings: Sequence[str],
+        *,
+        version: int | None = None,
+    ) -> EditResult:
+        """Make the result of an edit that is proposed or applied.
+
+        Args:
+            status: `PROPOSED` or `APPLIED`.
+            base: the text that the diff is against.
+            lines: the new lines, byte order mark apart.
+            warnings: sentences for a person.
+            version: of what the path holds now; by default the base's.
+        """
+        return self._result(status, base, lines, warnings, version or base.version, "")
+
+    def _result(
+        self,
+        status: EditStatus,
+        base: Document,
+        lines: Sequence[str],
+        warnings: Sequence[str],
+        version: int,
+        raw_reply: str,
+    ) -> EditResult:
+        new_text = base.bom + "".join(lines)
+        hunks = diff_lines(base.lines, lines)
+        return EditResult(
+            session=self._session,
+            status=status,
+            path=str(base.path or ""),
+            base_fingerprint=base.fingerprint,
+            new_fingerprint=fingerprint(new_text.encode()),
+            version=version,
+            new_text=new_text,
+            diff=unified_diff(base.text, new_text, base.name),
+            hunks=tuple(
+                Hunk(
+                    id=number,
+                    old_start=hunk.old_start + bool(hunk.old_lines),
+                    old_lines=len(hunk.old_lines),
+                    new_start=hunk.new_start + bool(hunk.new_lines),
+                    new_lines=len(hunk.new_lines),
+                )
+                for number, hunk in enumerate(hunks)
+            ),
+            warnings=tuple(warnings),
+            raw_reply=raw_reply,
+            model=self._model,
+            stats=self._stats(),
+        )
+
+    def _stats(self) -> EditStats:
+        stats, timing = self.stats, self._timing
+        return EditStats(
+            prompt_tokens=stats.n_prompt_tokens,
+            output_tokens=stats.n_tokens,
+            accepted_prediction_tokens=stats.n_accepted,
+            rejected_prediction_tokens=stats.n_drafted - stats.n_accepted,
+            rounds=stats.n_rounds,
+            queue_ms=timing.queue_ms,
+            ttft_ms=timing.ttft_ms,
+            decode_ms=timing.decode_ms,
+            total_ms=timing.total_ms,
+            acceptance_lengths=stats.acceptance_histogram(),
+            policy=self.policy,
+            stopped_by=self.stopped.value if self.stopped else "",
+        )

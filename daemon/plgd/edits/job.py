@@ -1,0 +1,193 @@
+"""An edit from the prompt to the answer, as a generator: one slice of prefill or one round between two events."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Final
+
+from plgd.config import Config
+from plgd.documents.store import DocumentStore
+from plgd.edits.answer import Answer
+from plgd.edits.apply import apply_edit
+from plgd.edits.coverage import Coverage
+from plgd.edits.guard import Verdict, check_ending, check_text
+from plgd.edits.prompt import Prompt, make_prompt
+from plgd.edits.reply import ReplyReader
+from plgd.edits.request import PreparedEdit
+from plgd.edits.timing import Timing
+from plgd.edits.view import restore
+from plgd.engine.governor import make_governor, make_proposer
+from plgd.engine.model import Model
+from plgd.engine.session import Session
+from plgd.engine.stops import Stops
+from plgd.engine.types import StopReason
+from plgd.errors import Conflict, EngineError, TextTooLong
+from plgd.protocol.messages import EditMode, EditResult, EditStatus, Stage
+from plgd.text.lines import common_ending
+
+__all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")
+
+# Tokens that a reply may need beyond those of the text it rewrites: the closing fence and a small addition.
+_MARGIN: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """Where the edit is.
+
+    Attributes:
+        stage: `PREFILL`, `DECODE` or `APPLY`.
+        percent: of the prompt while `PREFILL`, then of the text's lines that the reply has passed; 0 to 100.
+        n_tokens: of the prompt while `PREFILL`, then of the reply.
+        tokens_per_s: of the reply so far, 0 before it begins.
+    """
+
+    stage: Stage
+    percent: float
+    n_tokens: int
+    tokens_per_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobDelta:
+    """New text of the reply."""
+
+    text: str
+
+
+JobEvent = JobProgress | JobDelta
+
+
+def edit_steps(
+    edit: PreparedEdit,
+    *,
+    session: str,
+    received: float,
+    documents: DocumentStore,
+    model: Model,
+    config: Config,
+    clock: Callable[[], float] = time.monotonic,
+) -> Generator[JobEvent, None, EditResult]:
+    """Carry out an edit on a model.
+
+    Closing the generator cancels the edit; whatever was done until then, the file is as it was.
+
+    Args:
+        edit: what `prepare` made of the request.
+        session: the edit's id, repeated in the result.
+        received: when the request arrived, by `clock`.
+        documents: counts the versions of what is written.
+        model: in memory, and this thread's.
+        config: limits and drafting.
+        clock: seconds from any start.
+
+    Yields:
+        Progress after each slice of the prompt and each round of the reply, and the reply's text as it becomes certain.
+
+    Returns:
+        The result; every outcome that is not an error is a status of its own.
+
+    Raises:
+        TextTooLong: prompt and a reply as long as the text do not fit into the model's context.
+        EngineError: the model failed.
+        WriteFailed: the disk refused the new text.
+    """
+    timing = Timing(clock, received)
+    answer = Answer(edit, session, model.name, timing)
+    expected = edit.params.base_fingerprint
+    if expected is not None and expected != edit.document.fingerprint:
+        return answer.unchanged(EditStatus.CONFLICT, f"{edit.document.shown()} is not the text with that fingerprint.")
+    prompt = make_prompt(edit.document, edit.lines, edit.params.instruction, model.tokenizer)
+    room = _reply_room(edit, prompt, model)
+    engine = _make_session(edit, model, config)
+    answer.stats, answer.policy = engine.stats, config.engine.policy
+    for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
+        yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
+    reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
+    answer.stopped = yield from _decode(engine, reader, Stops(model.eos_tokens, room, reader), prompt, timing)
+    answer.raw_reply = reader.raw
+    if cut_off := check_ending(answer.stopped, timing.n_tokens):
+        return answer.unchanged(EditStatus.TRUNCATED, cut_off)
+    verdict = _judge(edit, prompt, reader.reply.text, model, config)
+    if verdict.refusal is not None:
+        return answer.unchanged(EditStatus.REJECTED_OUTPUT, verdict.refusal)
+    new_lines = _new_lines(edit, reader.reply.text)
+    if new_lines == edit.document.lines:
+        return answer.unchanged(EditStatus.NO_CHANGE)
+    if edit.params.mode is EditMode.PROPOSE:
+        return answer.changed(EditStatus.PROPOSED, edit.document, new_lines, verdict.warnings)
+    yield JobProgress(Stage.APPLY, 100.0, timing.n_tokens, timing.tokens_per_s)
+    return _apply(edit, new_lines, verdict.warnings, documents, answer)
+
+
+def _reply_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> int:
+    """Return the longest reply, in tokens, that the request and the context allow."""
+    n_source = len(model.tokenizer.encode(prompt.source))
+    n_needed = len(prompt.tokens) + n_source + _MARGIN
+    if n_needed > model.context_limit:
+        raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
+    left = model.context_limit - len(prompt.tokens)
+    return min(left, edit.params.max_tokens or left)
+
+
+def _make_session(edit: PreparedEdit, model: Model, config: Config) -> Session:
+    engine = config.engine
+    proposer = make_proposer(engine.policy, ngram_min=engine.ngram_min, ngram_max=engine.ngram_max)
+    if edit.params.draft_hint:
+        # Before the prompt, so that of two places the text itself, which comes later, is drafted from.
+        proposer.extend(model.tokenizer.encode(edit.params.draft_hint))
+    return Session(model.target(), proposer, make_governor(engine.policy, max_draft=engine.max_draft))
+
+
+def _decode(
+    engine: Session, reader: ReplyReader, stops: Stops, prompt: Prompt, timing: Timing
+) -> Generator[JobEvent, None, StopReason]:
+    coverage = Coverage(prompt.source)
+    stopped: StopReason | None = None
+    with contextlib.closing(engine.decode(stops)) as rounds:
+        for round_ in rounds:
+            timing.note_tokens(len(round_.tokens))
+            stopped = round_.stopped
+            if stopped is not None:
+                reader.finish()
+            if text := reader.reply.take():
+                coverage.feed(text)
+                yield JobDelta(text)
+            yield JobProgress(Stage.DECODE, coverage.percent, timing.n_tokens, timing.tokens_per_s)
+    if stopped is None:
+        raise EngineError.during("the reply", "it ended without a reason")
+    return stopped
+
+
+def _judge(edit: PreparedEdit, prompt: Prompt, reply: str, model: Model, config: Config) -> Verdict:
+    return check_text(
+        prompt.source,
+        reply,
+        edit.params.instruction,
+        is_part=edit.is_part,
+        language=prompt.language,
+        control_strings=model.tokenizer.control_strings,
+        max_deleted_share=config.edit.max_deleted_share,
+    )
+
+
+def _new_lines(edit: PreparedEdit, reply: str) -> tuple[str, ...]:
+    lines = edit.document.lines
+    first, last = edit.lines.first - 1, edit.lines.last
+    return (*lines[:first], *restore(lines[first:last], reply, common_ending(lines)), *lines[last:])
+
+
+def _apply(
+    edit: PreparedEdit, lines: tuple[str, ...], warnings: tuple[str, ...], documents: DocumentStore, answer: Answer
+) -> EditResult:
+    try:
+        written = apply_edit(edit.document, lines, documents)
+    except Conflict as conflict:
+        return answer.unchanged(EditStatus.CONFLICT, conflict.message)
+    warnings += written.warnings
+    if written.lines == written.base.lines:
+        return answer.unchanged(EditStatus.NO_CHANGE, *warnings)
+    return answer.changed(EditStatus.APPLIED, written.base, written.lines, warnings, version=written.version)

@@ -1,0 +1,77 @@
+"""Everything that can be refused before the model is needed, so that a mistake is answered at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from plgd.documents.document import Document
+from plgd.documents.store import DocumentStore
+from plgd.edits.write import check_writable
+from plgd.errors import EmptyInstruction, InvalidParams, LinesOutOfRange
+from plgd.protocol.messages import EditMode, EditParams, LineRange
+
+__all__ = ("PreparedEdit", "prepare")
+
+_TEXT_NAME: Final = "text.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEdit:
+    """An edit that is ready for the model.
+
+    Attributes:
+        params: what was asked for.
+        document: the text, as it was when it was asked; line numbers mean this text.
+        lines: what is to be rewritten; all lines when no range was given.
+    """
+
+    params: EditParams
+    document: Document
+    lines: LineRange
+
+    @property
+    def is_part(self) -> bool:
+        """Whether lines stand around those to be rewritten."""
+        return self.lines.last - self.lines.first + 1 < len(self.document.lines)
+
+
+def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
+    """Check a request and read its text.
+
+    A `base_fingerprint` is not compared here: a text that differs is an answer (`conflict`), not an error.
+
+    Raises:
+        InvalidParams: not exactly one of `path` and `text`, a relative path, `apply` without a path, or
+            `max_tokens` below 1.
+        EmptyInstruction: nothing but blanks.
+        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text cannot be had.
+        LinesOutOfRange: the range is reversed or runs past the end.
+        ReadOnlyTarget: `apply` to a file that cannot be written.
+    """
+    if not params.instruction.strip():
+        raise EmptyInstruction
+    if params.max_tokens is not None and params.max_tokens < 1:
+        raise InvalidParams(f"`max_tokens` must be at least 1, not {params.max_tokens}.")
+    document = _document(params, documents)
+    n_lines = len(document.lines)
+    lines = params.range or LineRange(first=1, last=n_lines)
+    if not 1 <= lines.first <= lines.last <= n_lines:
+        raise LinesOutOfRange.of(document.shown(), lines.first, lines.last, n_lines)
+    if params.mode is EditMode.APPLY and document.path is not None:
+        check_writable(document.path)
+    return PreparedEdit(params, document, lines)
+
+
+def _document(params: EditParams, documents: DocumentStore) -> Document:
+    if params.path is not None and params.text is None:
+        path = Path(params.path)
+        if not path.is_absolute():
+            raise InvalidParams(f"`path` must be absolute, not {params.path!r}: the daemon has another working folder.")
+        return documents.read(path, params.name or "")
+    if params.text is not None and params.path is None:
+        if params.mode is EditMode.APPLY:
+            raise InvalidParams("`apply` needs a `path`; a `text` can only be edited with `propose`.")
+        return documents.of_text(params.text, params.name or _TEXT_NAME)
+    raise InvalidParams("Give exactly one of `path` and `text`.")

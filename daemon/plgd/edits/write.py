@@ -1,0 +1,121 @@
+"""Puts a new text on disk: all of it or nothing, and only over the text that it was made for."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from plgd.documents.document import read_bytes
+from plgd.errors import InputError, ReadOnlyTarget, WriteFailed
+from plgd.text.fingerprint import fingerprint
+
+__all__ = ("check_writable", "replace_file")
+
+# Attributes that a file system does not have, or that only the system may set, stay behind.
+_SKIPPED_ATTRIBUTE_ERRORS: Final = frozenset((errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA))
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that is not meant to be written, before any work is put into an edit.
+
+    The administrator may write everything; a file or folder that nobody else may write is read-only all the same.
+
+    Args:
+        path: the real file.
+
+    Raises:
+        ReadOnlyTarget: the file or its folder.
+    """
+    for place, access in ((path, os.W_OK), (path.parent, os.W_OK | os.X_OK)):
+        if not os.access(place, access) or not place.stat().st_mode & 0o222:
+            raise ReadOnlyTarget.at(str(path))
+
+
+def replace_file(path: Path, data: bytes, expected: str) -> bool:
+    """Replace a file's content in one step, keeping its mode, owner and extended attributes.
+
+    The content goes to a new file in the same folder, onto the disk, and takes the old one's name. Whoever opens the
+    path sees the old or the new text, also after a power cut.
+
+    Args:
+        path: the real file; never a symbolic link, which would be replaced itself.
+        data: the new content.
+        expected: the fingerprint that the file must have right before it is replaced.
+
+    Returns:
+        False when the file has another content or is gone; then nothing was done.
+
+    Raises:
+        WriteFailed: no space, no permission and so on; the old file is whole and nothing is left beside it.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".plgd")
+    except OSError as error:
+        raise WriteFailed.at(str(path), _reason(error)) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            _copy_attributes(path, file.fileno())
+        if not _is_still(path, expected):
+            return False
+        Path(temporary).replace(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise WriteFailed.at(str(path), _reason(error)) from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    return True
+
+
+def _copy_attributes(source: Path, handle: int) -> None:
+    try:
+        _copy_status(source, handle)
+    except PermissionError as error:
+        raise WriteFailed.at(str(source), "the new file could not be given its owner, group and mode") from error
+
+
+def _copy_status(source: Path, handle: int) -> None:
+    status = source.stat()
+    made = os.fstat(handle)
+    if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
+        os.fchown(handle, status.st_uid, status.st_gid)  # before chmod: it clears the set-user-id bit
+    if sys.platform == "linux":
+        for name in os.listxattr(source):
+            try:
+                os.setxattr(handle, name, os.getxattr(source, name))
+            except OSError as error:
+                if error.errno not in _SKIPPED_ATTRIBUTE_ERRORS:
+                    raise
+    os.fchmod(handle, status.st_mode & 0o7777)
+
+
+def _is_still(path: Path, expected: str) -> bool:
+    try:
+        found = read_bytes(path)
+    except InputError:
+        return False
+    return found.path == path and fingerprint(found.data) == expected
+
+
+def _sync_folder(folder: Path) -> None:
+    # The new text is in its place. Where a folder cannot be opened or flushed, the system does that in its own time.
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _reason(error: OSError) -> str:
+    text = os.strerror(error.errno) if error.errno else str(error)
+    return text[:1].lower() + text[1:]
