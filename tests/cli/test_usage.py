@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from cli.command import plgd
@@ -110,6 +114,19 @@ def test_arguments_that_are_not_utf8_are_refused(paths: Paths) -> None:
     assert b"argument -i/--instruction: not valid UTF-8" in instruction.stderr
     path = plgd("edit", b"caf\xe9.py", "-i", "x")
     assert (1, b"plgd: caf\\xe9.py cannot be read: its name is not UTF-8.\n") == (path.returncode, path.stderr)
+
+
+def test_removed_folder_is_said(paths: Paths, tmp_path: Path) -> None:
+    """In a folder that was removed, a relative path is refused in words."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = (
+        f"import os, sys; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); "
+        "from plgd_cli.main import main; sys.exit(main(['edit', 'a.py', '-i', 'x']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=30)
+    assert (1, b"plgd: a.py cannot be read: No such file or directory.\n") == (done.returncode, done.stderr)
+    assert not paths.runtime_dir.exists()
 
 
 def test_path_below_a_file_is_refused(paths: Paths) -> None:

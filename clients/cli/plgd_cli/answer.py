@@ -64,7 +64,7 @@ def present(result: EditResult, form: Form, *, name: str) -> int:
     Returns:
         The exit code.
     """
-    result = msgspec.structs.replace(result, diff=_seen_from(Path.cwd().resolve(), result))
+    result = msgspec.structs.replace(result, diff=_seen_from_here(result))
     if form is Form.JSON:
         write(msgspec.json.encode(result) + b"\n")
         return EXIT_CODES[result.status]
@@ -96,12 +96,16 @@ def summary(stats: EditStats) -> str:
     )
 
 
-def _seen_from(folder: Path, result: EditResult) -> str:
+def _seen_from_here(result: EditResult) -> str:
     """Name the file in the diff as `git apply` and `patch -p1` will look for it: from the folder the user is in.
 
     The daemon does not know that folder; a file outside of it keeps the name that the daemon gave.
     """
     path = Path(result.path)
+    try:
+        folder = Path.cwd().resolve()
+    except FileNotFoundError:
+        return result.diff  # the folder was removed under the user; nothing is relative to it
     if not result.diff or not path.is_relative_to(folder):
         return result.diff
     _, at, hunks = result.diff.partition("\n@@ ")
@@ -115,7 +119,7 @@ def _explain(result: EditResult) -> None:
     for warning in result.warnings:
         say(f"plgd: {warning}")
     if result.raw_reply and stderr_is_terminal():
-        lines = result.raw_reply.splitlines()
+        lines = result.raw_reply.removesuffix("\n").split("\n")
         for line in lines[:REPLY_LINES_SHOWN]:
             say(f"  | {line}")
         if len(lines) > REPLY_LINES_SHOWN:

@@ -7,6 +7,7 @@ import os
 import sys
 
 from plgd.errors import PlgdError
+from plgd_cli.controls import visible
 
 __all__ = ("OutputClosed", "colours", "printable", "report", "say", "stderr_is_terminal", "stdout_is_terminal", "write")
 
@@ -35,8 +36,8 @@ def write(content: str | bytes) -> None:
 
 
 def say(line: str) -> None:
-    """Tell the person one line, on standard error."""
-    print(printable(line), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
+    """Tell the person one line, on standard error, its control characters made visible."""
+    print(visible(printable(line)), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
 
 
 def report(error: PlgdError, *, as_json: bool) -> int:

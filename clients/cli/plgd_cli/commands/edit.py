@@ -132,7 +132,7 @@ def _absolute(path: str) -> str:
     if path != printable(path):
         raise FileUnreadable.at(printable(path), "its name is not UTF-8")
     try:
-        absolute = Path.cwd() / path
+        absolute = Path(path) if Path(path).is_absolute() else Path.cwd() / path
         known = absolute.exists()
     except OSError as error:
         raise FileUnreadable.at(path, str(error.strerror)) from error

@@ -1,0 +1,138 @@
+"""`plgd start|stop|restart|status|logs` against a daemon, and without one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from cli.command import plgd, started
+from cli.fake_daemon import WAIT_S, FakeDaemon, status_result
+from plgd.paths import Paths, private_folder
+from plgd.protocol.messages import DocumentInfo, JobInfo, Stage, StatusResult, StopParams, StopResult
+from plgd.protocol.methods import STATUS, STOP
+from plgd.version import __version__
+
+
+def test_status_is_a_table(daemon: FakeDaemon) -> None:
+    """`plgd status` says what the daemon does, one fact per line."""
+    jobs = (JobInfo(session="e1", name="sum.py", stage=Stage.DECODE, percent=37.4),)
+    documents = (DocumentInfo(name="sum.py", version=2, n_bytes=5100, n_tokens=1300),)
+    daemon.answers(STATUS, status_result(state="busy", jobs=jobs, documents=documents))
+    done = plgd("status")
+    assert (
+        "state     busy\n"
+        "model     builtin\n"
+        "device    cpu, 540 MB of arrays\n"
+        "memory    812 MB\n"
+        "edits     1,203 answered\n"
+        "job       sum.py, decode 37 %\n"
+        "document  sum.py, version 2, 5.1 kB\n"
+        f"process   4711, plgd {__version__}, up 1 h 2 min\n"
+        "socket    /run/plgd.sock\n"
+    ) == done.stdout.decode()
+    assert (0, b"") == (done.returncode, done.stderr)
+
+
+def test_loading_shows_its_percent(daemon: FakeDaemon) -> None:
+    """While the model loads, the status says how far it is."""
+    daemon.answers(STATUS, status_result(state="loading", loading_percent=37.2))
+    assert plgd("status").stdout.startswith(b"state    loading 37 %\n")
+
+
+def test_status_as_json(daemon: FakeDaemon) -> None:
+    """`plgd status --json` prints what the daemon said."""
+    assert status_result() == msgspec.json.decode(plgd("status", "--json").stdout, type=StatusResult)
+    daemon.next_params(STATUS)
+
+
+def test_status_never_starts_a_daemon(paths: Paths) -> None:
+    """Without a daemon, `plgd status` says so and how to start one, ends with 1, and starts none."""
+    done = plgd("status")
+    expected = f"plgd: No plgd daemon answers on {paths.socket}. Start it with: plgd start\n"
+    assert (1, b"", expected.encode()) == (done.returncode, done.stdout, done.stderr)
+    assert not paths.runtime_dir.exists()
+
+
+def test_start_finds_the_daemon_that_runs(daemon: FakeDaemon) -> None:
+    """`plgd start` with a daemon running is a success that says so."""
+    done = plgd("start")
+    expected = f"plgd {__version__} is running already (process 4711).\n"
+    assert (0, expected.encode()) == (done.returncode, done.stdout)
+    daemon.next_params(STATUS)
+
+
+@pytest.mark.parametrize(("words", "drain"), [([], True), (["--now"], False)], ids=["drain", "now"])
+def test_stop_lets_edits_finish_unless_told(words: list[str], drain: bool, daemon: FakeDaemon) -> None:
+    """`plgd stop` finishes running edits; `plgd stop --now` cancels them."""
+    daemon.answers(STOP, StopResult(pid=4711))
+    done = plgd("stop", *words)
+    assert StopParams(drain=drain) == daemon.next_params(STOP)
+    assert (0, b"plgd stopped (process 4711).\n") == (done.returncode, done.stdout)
+
+
+def test_stop_without_a_daemon_is_fine(paths: Paths) -> None:
+    """`plgd stop` without a daemon says so and succeeds."""
+    done = plgd("stop")
+    assert (0, b"plgd is not running.\n", b"") == (done.returncode, done.stdout, done.stderr)
+    assert not paths.runtime_dir.exists()
+
+
+@pytest.fixture
+def log(paths: Paths) -> Path:
+    """A log of 60 lines, the last of them not yet ended, one of them not UTF-8."""
+    private_folder(paths.runtime_dir)
+    paths.log.write_bytes(b"".join(b"line %d\n" % n for n in range(1, 59)) + b"caf\xe9\nhalf")
+    return paths.log
+
+
+def test_logs_prints_the_end(log: Path) -> None:
+    """`plgd logs` prints the last 50 lines as they are in the file, `-n` another number of them."""
+    assert log.read_bytes().splitlines(keepends=True)[-50:] == plgd("logs").stdout.splitlines(keepends=True)
+    assert b"caf\xe9\nhalf" == plgd("logs", "-n", "2").stdout
+    assert log.read_bytes() == plgd("logs", "-n", "1000").stdout
+
+
+def test_missing_log_is_said(paths: Paths) -> None:
+    """Without a log, `plgd logs` says where it will be."""
+    done = plgd("logs", "-f")
+    expected = f"plgd: There is no log yet at {paths.log}; the daemon writes it when it starts.\n"
+    assert (1, expected.encode()) == (done.returncode, done.stderr)
+
+
+def read_line(process: subprocess.Popen[bytes]) -> bytes:
+    """Read one line of the command's output."""
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_logs_follows_through_a_rotation(log: Path) -> None:
+    """`plgd logs -f` prints new lines as they come, goes on in the next file, and Ctrl-C ends it with 0."""
+    with started("logs", "-f", "-n", "1") as process:
+        with log.open("ab") as stream:
+            stream.write(b" and half\n")
+        assert b"half and half\n" == read_line(process)
+        log.rename(log.with_suffix(".log.1"))
+        log.write_bytes(b"a new file\n")
+        assert b"a new file\n" == read_line(process)
+        log.write_bytes(b"short\n")
+        assert b"short\n" == read_line(process)
+        os.killpg(process.pid, signal.SIGINT)
+        assert (0, b"") == (process.wait(WAIT_S), process.communicate()[1])
+
+
+def test_logs_ends_when_nobody_reads(log: Path) -> None:
+    """`plgd logs -f | head -1` ends by itself with the next line of the log."""
+    with started("logs", "-f", "-n", "1") as process:
+        assert process.stdout is not None
+        assert b"half" == process.stdout.read(4)
+        process.stdout.close()
+        with log.open("ab") as stream:
+            stream.write(b"more\n")
+        assert 141 == process.wait(WAIT_S)
+        assert process.stderr is not None
+        assert b"" == process.stderr.read()

@@ -1,0 +1,148 @@
+"""What a person sees, on a real pseudo-terminal, and what a pipe must not get."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.command import on_terminal, plgd
+from cli.fake_daemon import FakeDaemon
+from cli.models import model_info
+from cli.results import DIFF, NEW, OLD, edit_result
+from plgd.protocol.messages import EditProgress, EditStatus, ModelListResult, PullProgress, Stage
+from plgd.protocol.methods import EDIT, MODEL_LIST, MODEL_PULL
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def plain(shown: str) -> str:
+    """Take colours and cursor movements out of what a terminal got."""
+    return ESCAPE.sub("", shown)
+
+
+def test_diff_is_coloured(daemon: FakeDaemon, sum_py: Path) -> None:
+    """On a terminal the diff has colours, the summary follows, and a hint says how to apply it."""
+    daemon.answers(EDIT, edit_result())
+    seen = on_terminal("edit", str(sum_py), "-i", "x")
+    assert seen.exit_code == 0
+    assert "\x1b[31m-total = 0␍\x1b[0m\r\n\x1b[32m+running = 0␍\x1b[0m\r\n" in seen.shown
+    assert seen.shown.endswith(
+        "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\r\n"
+        "Nothing was written yet; use --write to apply.\r\n"
+    )
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_colours_can_be_refused(env: dict[str, str], daemon: FakeDaemon, sum_py: Path) -> None:
+    """With NO_COLOR, or on a terminal that has none, the diff is shown without colours."""
+    daemon.answers(EDIT, edit_result())
+    seen = on_terminal("edit", str(sum_py), "-i", "x", env=env)
+    assert DIFF.replace("\n", "\r\n") in seen.shown
+
+
+def test_pipe_stays_clean_beside_a_terminal(daemon: FakeDaemon, sum_py: Path) -> None:
+    """With `plgd edit ... > file` the file gets the diff alone while the terminal shows the rest."""
+    daemon.notifies(EDIT, EditProgress(id=0, stage=Stage.DECODE, percent=40.0, tokens_per_s=80.0, n_tokens=60))
+    daemon.answers(EDIT, edit_result())
+    seen = on_terminal("edit", str(sum_py), "-i", "x", stdout_is_pipe=True)
+    assert DIFF.encode() == seen.stdout
+    assert "60 tokens, 80 tokens/s" in plain(seen.shown)
+
+
+@pytest.mark.parametrize(
+    ("progress", "expected"),
+    [
+        (EditProgress(id=0, stage=Stage.QUEUED, queue_position=2), r"waiting .* 2 before this one"),
+        (EditProgress(id=0, stage=Stage.LOADING, percent=37.0), r"loading the model .* 37%"),
+        (EditProgress(id=0, stage=Stage.PREFILL, percent=50.0), r"reading .* 50%"),
+        (
+            EditProgress(id=0, stage=Stage.DECODE, percent=81.0, n_tokens=1150, tokens_per_s=93.4),
+            r"writing .* 81% 1,150 tokens, 93 tokens/s",
+        ),
+        (EditProgress(id=0, stage=Stage.APPLY, percent=100.0), r"checking .* 100%"),
+    ],
+    ids=lambda value: value.stage.value if isinstance(value, EditProgress) else "",
+)
+def test_progress_is_drawn(progress: EditProgress, expected: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """The progress line shows stage and percent, and in the reply the tokens and their speed."""
+    daemon.notifies(EDIT, progress)
+    daemon.answers(EDIT, edit_result())
+    assert re.search(expected, plain(on_terminal("edit", str(sum_py), "-i", "x").shown))
+
+
+def test_progress_is_silent_in_a_pipe(daemon: FakeDaemon, sum_py: Path) -> None:
+    """Without a terminal an edit's progress leaves no trace."""
+    daemon.answers(EDIT, edit_result())
+    quiet = plgd("edit", str(sum_py), "-i", "x").stderr
+    daemon.notifies(EDIT, EditProgress(id=0, stage=Stage.DECODE, percent=40.0, tokens_per_s=80.0, n_tokens=60))
+    assert quiet == plgd("edit", str(sum_py), "-i", "x").stderr
+
+
+def test_missing_instruction_is_asked_for(daemon: FakeDaemon, sum_py: Path) -> None:
+    """On a terminal, an edit without an instruction asks for it; the question stays out of the output."""
+    daemon.answers(EDIT, edit_result())
+    seen = on_terminal("edit", str(sum_py), typed="rename total\n", stdout_is_pipe=True)
+    assert "rename total" == daemon.next_params(EDIT).instruction
+    assert "What should change? " in seen.shown
+    assert DIFF.encode() == seen.stdout
+
+
+@pytest.mark.parametrize("typed", ["\n", "\x04"], ids=["enter", "end of input"])
+def test_no_answer_is_an_empty_instruction(typed: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """Answering the question with nothing is an empty instruction."""
+    seen = on_terminal("edit", str(sum_py), typed=typed)
+    assert 2 == seen.exit_code
+    assert "The instruction is empty." in seen.shown
+    assert daemon.asked.empty()
+
+
+def test_filter_on_a_terminal_has_remarks(daemon: FakeDaemon) -> None:
+    """With `-`, the terminal shows the summary beside the new text."""
+    daemon.answers(EDIT, edit_result(path=""))
+    seen = on_terminal("edit", "-", "-i", "x", stdin=OLD.encode(), stdout_is_pipe=True)
+    assert NEW.encode() == seen.stdout
+    assert "142 tokens in 1.9 s" in seen.shown
+
+
+def test_rejected_reply_is_shown(daemon: FakeDaemon, sum_py: Path) -> None:
+    """On a terminal the head of a rejected reply is shown, with its control characters made harmless."""
+    reply = "I cannot do this.\x1b[2J\n" + "more\n" * 30
+    daemon.answers(EDIT, edit_result(EditStatus.REJECTED_OUTPUT, raw_reply=reply, warnings=("No code.",)))
+    seen = on_terminal("edit", str(sum_py), "-i", "x")
+    assert 4 == seen.exit_code
+    assert "  | I cannot do this.␛[2J\r\n  | more\r\n" in seen.shown
+    assert "  | ... 11 more lines; --json shows all of them\r\n" in seen.shown
+
+
+def test_better_model_is_recommended_once(daemon: FakeDaemon, sum_py: Path) -> None:
+    """The first answer of the built-in model names the model that is recommended here; later ones do not."""
+    daemon.answers(EDIT, edit_result(model="builtin"))
+    daemon.answers(MODEL_LIST, ModelListResult(models=(), recommended="better"))
+    remark = "The built-in model is small; for real work here take better (see `plgd model list`)."
+    shown = [on_terminal("edit", str(sum_py), "-i", "x").shown for _ in range(2)]
+    assert [1, 0] == [text.count(remark) for text in shown]
+
+
+@pytest.mark.parametrize("recommended", ["", "builtin"])
+def test_nothing_better_is_no_remark(recommended: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """Where the catalog recommends nothing better, nothing is said."""
+    daemon.answers(EDIT, edit_result(model="builtin"))
+    daemon.answers(MODEL_LIST, ModelListResult(models=(), recommended=recommended))
+    assert "real work" not in on_terminal("edit", str(sum_py), "-i", "x").shown
+
+
+def test_recommendation_cannot_spoil_an_edit(daemon: FakeDaemon, sum_py: Path) -> None:
+    """An edit that is done stays a success when the daemon cannot recommend anything."""
+    daemon.answers(EDIT, edit_result(model="builtin"))
+    assert 0 == on_terminal("edit", str(sum_py), "-i", "x").exit_code
+
+
+def test_pull_is_drawn(daemon: FakeDaemon) -> None:
+    """On a terminal a download shows its step, bytes and percent."""
+    daemon.notifies(MODEL_PULL, PullProgress(id=0, step="download", done_bytes=25_000_000, total_bytes=100_000_000))
+    daemon.answers(MODEL_PULL, model_info())
+    seen = on_terminal("model", "pull", "builtin")
+    assert re.search(r"download .* 25% 25\.0/100\.0 MB", plain(seen.shown))
+    assert seen.shown.endswith("builtin is ready: 98 MB in /cache/models/builtin\r\n")
