@@ -1,0 +1,203 @@
+"""The protocol's documentation, made from its own types: `python -m plgd.protocol.docs > docs/protocol.md`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from enum import EnumMeta
+from typing import Final
+
+import msgspec
+from msgspec import inspect as types
+
+from plgd.errors import BY_CODE
+from plgd.protocol import envelope
+from plgd.protocol import messages as m
+from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
+
+__all__ = ("write_page",)
+
+_INTRODUCTION: Final = """\
+# Protocol
+
+<!-- Made by `python -m plgd.protocol.docs > docs/protocol.md` from the types in `daemon/plgd/protocol`. -->
+
+The daemon speaks JSON-RPC 2.0 over a Unix socket, `plgd.sock` in its runtime folder (see
+[operations](operations.md)). The folder is private to its user, and the daemon refuses peers of other users.
+
+- **One message per line**: UTF-8 JSON without a raw line feed, then a line feed. A message longer than the limit
+  (`daemon.frame_limit`) is answered with an error and ends the connection.
+- The **first request** is `hello`. A daemon of another protocol refuses it with error data
+  `{"daemon_version": TEXT, "stopping": BOOL}`; one that is older than its client finishes its edits and exits
+  (`stopping`), so that the client can wait for the end of the connection and start its own.
+- **Ids** are strings, or integers within ±2^53. An id can be used again when its request has been answered. Requests
+  of one connection run side by side and are answered in the order in which they end.
+- **Parameters** are an object and may be left out when they are empty. An unknown or ill-typed field is an error that
+  names it. Results may gain fields; clients skip those they do not know.
+- **Batches** (arrays of messages) are refused. Notifications get no answer; unknown ones are ignored.
+- `$/cancelRequest` ends a request, which is then answered with the error `Cancelled`, or with its result if that was
+  there first. When a client disconnects, or half-closes its socket, its requests are cancelled.
+- A client that does not read is given up when more than a message's limit waits for it.
+- Lines are counted from 1 and ranges include both ends. Times are in milliseconds and sizes in bytes unless the name
+  says otherwise.
+"""
+
+
+def write_page() -> str:
+    """Return the page as Markdown."""
+    parts = [_INTRODUCTION, _example(), *_methods(), *_notifications(), *_types(), _errors()]
+    return "\n".join(parts)
+
+
+def _example() -> str:
+    edit = m.EditParams(instruction="rename total to subtotal", path="/home/me/shop.py")
+    lines = [
+        ("client", envelope.encode_request(1, HELLO, m.HelloParams(protocol=1, version="0.1.0", client="example"))),
+        ("daemon", envelope.encode_success(1, m.HelloResult(protocol=1, version="0.1.0", pid=4711))),
+        ("client", envelope.encode_request(2, EDIT, edit)),
+        ("daemon", envelope.encode_note(EDIT_PROGRESS, m.EditProgress(id=2, stage=m.Stage.PREFILL, percent=50.0))),
+        ("daemon", envelope.encode_note(EDIT_DELTA, m.EditDelta(id=2, text="subtotal"))),
+        ("daemon", envelope.encode_success(2, example_result())),
+    ]
+    arrows = {"client": "-->", "daemon": "<--"}
+    shown = "\n".join(f"{arrows[sender]} {line.decode().rstrip()}" for sender, line in lines)
+    return f"## Example\n\n`-->` is the client, `<--` the daemon.\n\n```\n{shown}\n```\n"
+
+
+def example_result() -> m.EditResult:
+    """Return a result of `edit` with everything in it."""
+    return m.EditResult(
+        session="3f2a9c51d07be846",
+        status=m.EditStatus.PROPOSED,
+        path="/home/me/shop.py",
+        base_fingerprint="5d41402abc4b2a76",
+        new_fingerprint="7d793037a0760186",
+        version=1,
+        new_text="subtotal = 0\n",
+        diff="--- a/shop.py\n+++ b/shop.py\n@@ -1 +1 @@\n-total = 0\n+subtotal = 0\n",
+        hunks=(m.Hunk(id=0, old_start=1, old_lines=1, new_start=1, new_lines=1),),
+        warnings=(),
+        raw_reply="",
+        model="builtin",
+        stats=m.EditStats(prompt_tokens=61, output_tokens=6, rounds=2, acceptance_lengths=(0, 0, 1), policy="graded"),
+    )
+
+
+def _methods() -> Iterator[str]:
+    yield "## Methods\n"
+    for method in METHODS.values():
+        yield f"### `{method.name}`\n\n{method.summary}\n"
+        yield _table(method.params, sent_by_client=True)
+        yield f"Result: {_first_sentence(method.result)}\n"
+        yield _table(method.result)
+
+
+def _notifications() -> Iterator[str]:
+    yield "## Notifications\n"
+    for note in NOTIFICATIONS.values():
+        yield f"### `{note.name}`\n\nSent by the {note.sender}. {note.summary}\n"
+        yield _table(note.params, sent_by_client=note.sender == "client")
+
+
+def _types() -> Iterator[str]:
+    yield "## Types\n"
+    roots = [part for method in METHODS.values() for part in (method.params, method.result)]
+    roots += [note.params for note in NOTIFICATIONS.values()]
+    nested = {inner.__name__: inner for root in roots for inner in _inner_types(types.type_info(root))}
+    for name in sorted(nested):
+        found = nested[name]
+        yield f"### {name}\n\n{_first_sentence(found)}\n"
+        if isinstance(found, EnumMeta):
+            yield "One of " + ", ".join(f"`{member.value}`" for member in found) + ".\n"  # type: ignore[var-annotated]
+        else:
+            yield _table(found)
+
+
+def _inner_types(info: types.Type) -> Iterator[type]:
+    """Yield the structs and enumerations inside a type, at any depth."""
+    match info:
+        case types.StructType(fields=fields):
+            inner = [each.type for each in fields]
+        case types.VarTupleType(item_type=item):
+            inner = [item]
+        case types.UnionType(types=members):
+            inner = list(members)
+        case _:
+            return
+    for each in inner:
+        if isinstance(each, types.StructType | types.EnumType):
+            yield each.cls
+        yield from _inner_types(each)
+
+
+def _table(struct: type, *, sent_by_client: bool = False) -> str:
+    info = types.type_info(struct)
+    if not isinstance(info, types.StructType) or not info.fields:
+        return "No parameters.\n" if sent_by_client else "No fields.\n"
+    meanings = _meanings(struct)
+    rows = (
+        ["| Parameter | Type | Default | Meaning |", "|---|---|---|---|"]
+        if sent_by_client
+        else ["| Field | Type | Meaning |", "|---|---|---|"]
+    )
+    for each in info.fields:
+        cells = [f"`{each.encode_name}`", _type_name(each.type)]
+        if sent_by_client:
+            cells.append("required" if each.required else f"`{msgspec.json.encode(each.default).decode()}`")
+        cells.append(meanings.get(each.name, ""))
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _type_name(info: types.Type) -> str:
+    match info:
+        case types.StructType(cls=cls) | types.EnumType(cls=cls):
+            return f"[{cls.__name__}](#{cls.__name__.lower()})"
+        case types.VarTupleType(item_type=item):
+            return f"array of {_type_name(item)}"
+        case types.UnionType(types=members):
+            return " or ".join(_type_name(member) for member in members)
+        case types.LiteralType(values=values):
+            return ", ".join(f"`{value}`" for value in values)
+        case _:
+            return _SIMPLE[type(info)]
+
+
+_SIMPLE: Final[dict[type[types.Type], str]] = {
+    types.StrType: "string",
+    types.IntType: "integer",
+    types.FloatType: "number",
+    types.BoolType: "boolean",
+    types.NoneType: "null",
+}
+
+
+def _first_sentence(found: type) -> str:
+    return inspect.cleandoc(found.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _meanings(struct: type) -> dict[str, str]:
+    """Read the `Attributes:` of a docstring."""
+    _, _, attributes = inspect.cleandoc(struct.__doc__ or "").partition("Attributes:\n")
+    found = re.findall(r"^ {4}(\w+): ((?:.*)(?:\n {8}.*)*)", attributes, flags=re.MULTILINE)
+    return {name: re.sub(r"\s+", " ", text).replace("|", "\\|") for name, text in found}
+
+
+def _errors() -> str:
+    rows = [
+        "## Errors\n",
+        "An error's `message` is one sentence for a person and says what to do. Clients decide by `code`.\n",
+        "| Code | Name | Meaning | Exit code of `plgd` |",
+        "|---|---|---|---|",
+    ]
+    rows += [
+        f"| {code} | `{cls.__name__}` | {_first_sentence(cls)} | {cls.exit_code} |"
+        for code, cls in sorted(BY_CODE.items())
+    ]
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(write_page())

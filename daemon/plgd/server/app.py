@@ -1,0 +1,170 @@
+"""The daemon, put together."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import resource
+from collections.abc import Callable
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
+
+from plgd.config import Config
+from plgd.edits.job import JobEvent
+from plgd.errors import TooManyConnections
+from plgd.paths import Paths
+from plgd.protocol.envelope import encode_failure
+from plgd.protocol.messages import EditResult
+from plgd.server.backend import Backend, MakeBackend
+from plgd.server.connection import Connection
+from plgd.server.dispatch import Dispatcher
+from plgd.server.handlers import Handlers
+from plgd.server.instance import Instance, peer_uid
+from plgd.server.lifecycle import Lifecycle
+from plgd.server.model_store import MakeModelStore, ModelStore
+from plgd.server.worker import Worker
+from plgd.version import __version__
+
+__all__ = ("Daemon", "make_mlx_backend", "make_pulled_models")
+
+# The worker ends between two steps; what takes longer (a kernel being compiled) ends with the process.
+_WORKER_TIMEOUT_S: Final = 5.0
+# Out of file descriptors or memory, accepting fails until something is closed.
+_ACCEPT_RETRY_S: Final = 0.1
+# Besides the connections: libraries, weight files, the log.
+_OTHER_FILES: Final = 256
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Daemon:
+    """Serves clients until it is asked to stop or has been idle for long.
+
+    Args:
+        config: the user's settings.
+        paths: the user's folders.
+        make_backend: makes what loads models.
+        make_models: makes the store of models.
+    """
+
+    def __init__(self, config: Config, paths: Paths, make_backend: MakeBackend, make_models: MakeModelStore) -> None:
+        self._config = config.daemon
+        self._worker: Worker[JobEvent, EditResult] = Worker(
+            make_backend,
+            queue_limit=config.daemon.queue_limit,
+            unload_after_s=config.daemon.unload_after_s,
+        )
+        self._lifecycle = Lifecycle()
+        self._dispatcher = Dispatcher()
+        self._connections: set[Connection] = set()
+        handlers = Handlers(config, paths, self._worker, make_models, self._lifecycle, self.request_stop)
+        handlers.register(self._dispatcher)
+
+    def request_stop(self, drain: bool) -> None:
+        """Let the daemon end, after finishing its edits or after cancelling them. Returns at once."""
+        self._lifecycle.request_stop()
+        if not drain:
+            self._worker.cancel_all()
+
+    async def serve(self, instance: Instance, on_listening: Callable[[], None] = lambda: None) -> None:
+        """Serve until the end; the socket's file is gone then.
+
+        Args:
+            instance: the right to be this user's daemon.
+            on_listening: called as soon as clients can connect.
+        """
+        _allow_files(self._config.connection_limit + _OTHER_FILES)
+        self._worker.start()
+        try:
+            async with await SocketListener.from_socket(instance.listener) as listener:
+                _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())
+                on_listening()
+                async with anyio.create_task_group() as clients:
+                    async with anyio.create_task_group() as service:
+                        service.start_soon(self._accept, listener, clients)
+                        service.start_soon(self._watch_idle)
+                        await self._lifecycle.stop_requested.wait()
+                        _LOG.info("stopping; %d requests to finish", self._lifecycle.n_active)
+                        await self._lifecycle.wait_quiet()
+                        service.cancel_scope.cancel()
+                    instance.remove_socket()
+                    self._lifecycle.finished.set()
+                    for connection in self._connections:
+                        connection.finish()
+        finally:
+            self._worker.close()
+            with anyio.CancelScope(shield=True):
+                if not await to_thread.run_sync(self._worker.join, _WORKER_TIMEOUT_S):
+                    _LOG.warning("the model is still at work; it ends with the process")
+        _LOG.info("plgd stopped")
+
+    async def _accept(self, listener: SocketListener, clients: TaskGroup) -> None:
+        while True:
+            try:
+                stream = await listener.accept()
+            except OSError as error:
+                _LOG.error("a client could not connect: %s", error)
+                await anyio.sleep(_ACCEPT_RETRY_S)
+                continue
+            clients.start_soon(self._serve_client, stream)
+
+    async def _serve_client(self, stream: SocketStream) -> None:
+        if peer_uid(stream.extra(SocketAttribute.raw_socket)) != os.geteuid():  # noqa: S610  # not Django's `extra`
+            _LOG.warning("a client of another user was refused")
+            await stream.aclose()
+            return
+        if len(self._connections) >= self._config.connection_limit:
+            _LOG.warning("a client was refused: %d are connected", len(self._connections))
+            await _refuse(stream, self._config.connection_limit)
+            return
+        connection = Connection(stream, self._dispatcher, self._lifecycle, frame_limit=self._config.frame_limit)
+        self._connections.add(connection)
+        try:
+            await connection.serve()
+        except Exception:  # noqa: BLE001  # one client's failure is no other's
+            _LOG.exception("a connection failed")
+        finally:
+            self._connections.discard(connection)
+
+    async def _watch_idle(self) -> None:
+        limit_s = self._config.exit_after_s
+        while limit_s:
+            idle_s = self._lifecycle.idle_s
+            if idle_s >= limit_s:
+                _LOG.info("no request for %.0f s", idle_s)
+                self.request_stop(drain=True)
+                return
+            await anyio.sleep(limit_s - idle_s)
+
+
+async def _refuse(stream: SocketStream, limit: int) -> None:
+    async with stream:
+        try:
+            with anyio.move_on_after(1.0):
+                await stream.send(encode_failure(None, TooManyConnections.of(limit)))
+        except anyio.BrokenResourceError:
+            return
+
+
+def _allow_files(n_files: int) -> None:
+    """Raise the limit of open files: macOS starts with 256, fewer than clients may connect."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < n_files:
+        wanted = n_files if hard == resource.RLIM_INFINITY else min(n_files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+def make_mlx_backend(config: Config, paths: Paths) -> Backend:
+    """Make the backend that runs models on mlx. The import waits until here: see `MakeBackend`."""
+    backend: Backend = importlib.import_module("plgd.server.mlx_backend").MlxBackend(config, paths)
+    return backend
+
+
+def make_pulled_models(config: Config, paths: Paths) -> ModelStore:
+    """Make the store of this machine's models. The import waits until here: see `MakeModelStore`."""
+    models: ModelStore = importlib.import_module("plgd.server.pulled_models").PulledModels(config, paths)
+    return models

@@ -1,0 +1,107 @@
+"""From a request's name and bytes to a handler's result and bytes."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from plgd.errors import MethodNotFound, PlgdError, VersionMismatch
+from plgd.protocol import envelope
+from plgd.protocol.methods import Method, Notification
+
+__all__ = ("Answer", "Call", "Dispatcher", "VersionRefused")
+
+ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
+ResultT = TypeVar("ResultT", bound=msgspec.Struct)
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The request that a handler works on.
+
+    Attributes:
+        id: chosen by the client.
+        send: takes a line for the client; never waits.
+    """
+
+    id: envelope.RequestId
+    send: Callable[[bytes], None]
+
+    def notify(self, note: Notification[ParamsT], params: ParamsT) -> None:
+        """Send a notification to the client that made the request."""
+        self.send(envelope.encode_note(note, params))
+
+
+class VersionRefused(Exception):
+    """A `hello` from a client that speaks another protocol: the error with what its client must know to go on."""
+
+    def __init__(self, error: VersionMismatch, data: envelope.ErrorData) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.data = data
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response, ready to be sent."""
+
+    line: bytes
+    succeeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    method: Method[Any, Any]
+    handler: Callable[[Call, Any], Awaitable[msgspec.Struct]]
+
+
+class Dispatcher:
+    """The handlers by the names of their methods."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The methods that have a handler."""
+        return frozenset(self._entries)
+
+    def add(self, method: Method[ParamsT, ResultT], handler: Callable[[Call, ParamsT], Awaitable[ResultT]]) -> None:
+        """Let a handler answer a method."""
+        self._entries[method.name] = _Entry(method, handler)
+
+    async def answer(self, request: envelope.Request, send: Callable[[bytes], None]) -> Answer:
+        """Carry out a request; whatever fails becomes an error of the protocol.
+
+        Args:
+            request: what to do.
+            send: takes lines for the client while the request is under way; never waits.
+        """
+        try:
+            entry = self._find(request.method)
+            params = envelope.decode_params(entry.method, request.params)
+            result = await entry.handler(Call(request.id, send), params)
+            return Answer(envelope.encode_success(request.id, result), succeeded=True)
+        except VersionRefused as refused:
+            line = envelope.encode_failure(request.id, refused.error, refused.data)
+        except PlgdError as error:
+            line = envelope.encode_failure(request.id, error)
+        except Exception as error:  # noqa: BLE001  # one request's failure is no other's
+            _LOG.exception("%s failed", request.method)
+            message = f"The daemon failed in {request.method} ({type(error).__name__}); `plgd logs` has the details."
+            line = envelope.encode_failure(request.id, PlgdError(message))
+        return Answer(line, succeeded=False)
+
+    def _find(self, name: str) -> _Entry:
+        entry = self._entries.get(name)
+        if entry is None:
+            nearest = difflib.get_close_matches(name[:100], self._entries, n=1)
+            raise MethodNotFound.named(name[:100], nearest[0] if nearest else None)
+        return entry

@@ -1,0 +1,71 @@
+"""Models on mlx. Imported late and on the worker's thread: mlx-lm takes most of a second to import."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import mlx.core as mx
+
+from plgd.config import Config
+from plgd.engine.mlx.device import describe_device
+from plgd.engine.mlx.gguf import convert_gguf
+from plgd.engine.mlx.load import load_model
+from plgd.engine.mlx.model import MlxModel
+from plgd.models.catalog import resolve
+from plgd.paths import Paths
+from plgd.server.backend import Device
+
+__all__ = ("MlxBackend",)
+
+# The load's part of the progress; the rest is the warm-up.
+_LOAD_SHARE: Final = 0.9
+
+
+class MlxBackend:
+    """Implements `plgd.server.backend.Backend`."""
+
+    def __init__(self, config: Config, paths: Paths) -> None:
+        self._config = config
+        self._paths = paths
+
+    def load(self, name: str, on_progress: Callable[[float], None]) -> MlxModel:
+        """Load a model and run every verify width that the governor may choose once."""
+        found = resolve(name, self._paths, self._config)
+        model = load_model(
+            found.folder,
+            name=name,
+            adapter=found.adapter,
+            context_limit=self._config.model.context_limit,
+            on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
+        )
+        engine = self._config.engine
+        widths = range(1, 2 if engine.policy == "off" else engine.max_draft + 2)
+        for done, width in enumerate(widths, 1):
+            model.warm_up([width])
+            on_progress(100.0 * (_LOAD_SHARE + (1 - _LOAD_SHARE) * done / len(widths)))
+        return model
+
+    def release(self) -> None:
+        """Give the memory of models that are no longer referenced back to the system."""
+        # Modules and closures of a model refer to each other in circles.
+        gc.collect()
+        mx.clear_cache()
+
+    def device(self) -> Device:
+        """Describe the device and how much of it is in use."""
+        found = describe_device()
+        return Device(
+            kind=found.kind,
+            name=found.name,
+            memory_bytes=found.memory_bytes,
+            active_bytes=found.active_bytes,
+            blas=found.blas,
+        )
+
+    def convert(self, gguf: Path, folder: Path) -> None:
+        """Convert a GGUF file into a model folder."""
+        convert_gguf(gguf, folder)
+        mx.clear_cache()
