@@ -27,7 +27,10 @@ def interrupt(process: subprocess.Popen[bytes], daemon: FakeDaemon, method: Meth
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [([], "Interrupted; sum.py is unchanged."), (["--write"], "Interrupted; the edit was cancelled.")],
+    [
+        ([], "Interrupted; sum.py is unchanged."),
+        (["--write"], "Interrupted; the edit is cancelled unless it was just being written."),
+    ],
     ids=["review", "write"],
 )
 def test_edit_is_cancelled_in_the_daemon(

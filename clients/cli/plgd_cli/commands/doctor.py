@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import platform
-import sys
 
 import msgspec
 
 from plgd.config import load_config
+from plgd.doctor import check_installation
 from plgd.errors import ConfigError, DaemonError
 from plgd.paths import Paths
 from plgd.protocol.messages import DoctorResult, Finding, NoParams
@@ -30,7 +30,8 @@ def register(_name: str, parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `plgd doctor`: 1 when something that plgd needs is missing."""
-    findings = (*_own_findings(Paths.from_environment()), *_daemon_findings())
+    paths = Paths.from_environment()
+    findings = (*_own_findings(paths), *_daemon_findings(paths))
     if arguments.json:
         write(msgspec.json.encode(DoctorResult(findings=findings)) + b"\n")
     else:
@@ -40,11 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _own_findings(paths: Paths) -> tuple[Finding, ...]:
     """What can be seen without a daemon."""
-    command = Finding(
-        level="ok",
-        subject="command",
-        fact=f"plgd {__version__}, Python {platform.python_version()} ({sys.executable}), {platform.platform()}",
-    )
+    command = Finding(level="ok", subject="command", fact=f"plgd {__version__} on {platform.platform()}")
     try:
         load_config(paths.config_file)
     except ConfigError as error:
@@ -54,13 +51,14 @@ def _own_findings(paths: Paths) -> tuple[Finding, ...]:
     return command, Finding(level="ok", subject="configuration", fact=str(where))
 
 
-def _daemon_findings() -> tuple[Finding, ...]:
-    """What the daemon sees; that it cannot be asked is a finding, too."""
+def _daemon_findings(paths: Paths) -> tuple[Finding, ...]:
+    """What the daemon sees; when it cannot be asked, that is a finding, after those that need no daemon."""
     try:
         return ask(DOCTOR, NoParams()).findings
     except DaemonError as error:
         advice = "read the log with `plgd logs`, then try `plgd restart`"
-        return (Finding(level="missing", subject="daemon", fact=error.message, advice=advice),)
+        unreachable = Finding(level="missing", subject="daemon", fact=error.message, advice=advice)
+        return *check_installation(paths), unreachable
 
 
 def _as_table(findings: tuple[Finding, ...]) -> str:

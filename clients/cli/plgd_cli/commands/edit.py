@@ -51,8 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
         path=_absolute(arguments.path),
         mode=EditMode.APPLY if arguments.write else EditMode.PROPOSE,
     )
-    # With --write the daemon may have finished in the very moment of Ctrl-C; then "unchanged" would be a guess.
-    outcome = "the edit was cancelled" if arguments.write else f"{arguments.path} is unchanged"
+    # The daemon may have begun to write in the very moment of Ctrl-C.
+    outcome = (
+        "the edit is cancelled unless it was just being written"
+        if arguments.write
+        else f"{arguments.path} is unchanged"
+    )
     return _edit(
         params, _form(arguments, otherwise=Form.REVIEW), name=arguments.path, interrupted=f"Interrupted; {outcome}."
     )
