@@ -8,7 +8,7 @@ import sys
 from importlib import metadata
 from typing import Final
 
-from plgd.launch import find_openblas
+from plgd.blas import find_preload
 from plgd.paths import SOCKET_PATH_LIMIT, Paths
 from plgd.protocol.messages import Finding
 
@@ -21,7 +21,7 @@ _OLDEST_PYTHON: Final = (3, 11)
 
 def check_installation(paths: Paths) -> tuple[Finding, ...]:
     """Check Python, the packages, the BLAS to pre-load and the folders."""
-    return (_check_python(), *check_packages(), *check_blas(), *check_places(paths))
+    return (_check_python(), *check_packages(), *check_blas(paths), *check_places(paths))
 
 
 def _check_python() -> Finding:
@@ -54,17 +54,16 @@ def check_packages() -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def check_blas() -> tuple[Finding, ...]:
+def check_blas(paths: Paths) -> tuple[Finding, ...]:
     """Check that an OpenBLAS can be pre-loaded where mlx brings only the slow reference BLAS."""
-    if not _version("mlx-cpu"):
+    preload = find_preload(os.environ, paths.blas_links)
+    if not preload.needed:
         return ()
-    library = find_openblas()
-    if library is not None:
-        return (Finding(level="ok", subject="OpenBLAS", fact=str(library)),)
-    advice = (
-        "Install cmeel-openblas (part of plgd[cpu]) or Debian's libopenblas0-pthread: edits become many times faster."
-    )
-    return (Finding(level="slow", subject="OpenBLAS", fact="not found", advice=advice),)
+    if preload.library is not None:
+        return (Finding(level="ok", subject="OpenBLAS", fact=str(preload.library)),)
+    fact = f"cannot be loaded: {preload.problem}" if preload.problem else "not found"
+    advice = "Install cmeel-openblas (part of plgd[cpu]) or Debian's libopenblas0-pthread; edits become much faster."
+    return (Finding(level="slow", subject="OpenBLAS", fact=fact, advice=advice),)
 
 
 def check_places(paths: Paths) -> tuple[Finding, ...]:

@@ -6,17 +6,17 @@ import os
 import subprocess
 import sys
 import threading
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio.abc import SocketStream
 
+from plgd.blas import find_preload
 from plgd.errors import DaemonUnreachable, StartFailed
 from plgd.paths import Paths, private_folder
 
-__all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "find_openblas", "launch")
+__all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "launch")
 
 # The exit status of `plgd serve` when another daemon holds the lock (EX_TEMPFAIL of sysexits.h).
 ALREADY_RUNNING_EXIT: Final = 75
@@ -25,12 +25,6 @@ ALREADY_RUNNING_EXIT: Final = 75
 _START_TIMEOUT_S: Final = 30.0
 # Between two looks at a socket that another daemon is about to open, or at a lock that it is about to release.
 _RETRY_S: Final = 0.05
-
-_DEBIAN_OPENBLAS: Final = tuple(
-    f"/usr/lib/{machine}-linux-gnu/openblas-pthread/libopenblas.so.0" for machine in ("x86_64", "aarch64")
-)
-# Tuning for older OpenBLAS builds; current ones choose better by themselves (448 against 366 tokens/s of prefill).
-_STALE_TUNING: Final = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
 async def launch(paths: Paths) -> SocketStream:
@@ -115,42 +109,12 @@ def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
 
 
 def _environment(paths: Paths) -> dict[str, str]:
-    environment = {name: value for name, value in os.environ.items() if name not in _STALE_TUNING}
-    environment |= {
+    places = {
         "PLGD_CONFIG_DIR": str(paths.config_dir.absolute()),
         "PLGD_CACHE_DIR": str(paths.cache_dir.absolute()),
         "PLGD_RUNTIME_DIR": str(paths.runtime_dir.absolute()),
     }
-    library = find_openblas()
-    if library is not None:
-        kept = environment.get("LD_PRELOAD", "").split()
-        environment["LD_PRELOAD"] = " ".join([*kept, str(library)] if not _has_openblas(kept) else kept)
-    return environment
-
-
-def find_openblas() -> Path | None:
-    """Find the OpenBLAS to pre-load: on Linux with mlx for the CPU, whose own BLAS is the slow reference one.
-
-    Nothing heavy is imported for it.
-    """
-    if sys.platform != "linux":
-        return None
-    try:
-        metadata.distribution("mlx-cpu")
-    except metadata.PackageNotFoundError:
-        return None
-    candidates = [Path(found) for found in _DEBIAN_OPENBLAS]
-    try:
-        packaged = metadata.distribution("cmeel-openblas").locate_file("cmeel.prefix/lib/libopenblas.so.0")
-    except metadata.PackageNotFoundError:
-        pass
-    else:
-        candidates.insert(0, Path(str(packaged)))
-    return next((found for found in candidates if found.is_file()), None)
-
-
-def _has_openblas(libraries: list[str]) -> bool:
-    return any("openblas" in Path(library).name for library in libraries)
+    return find_preload(os.environ, paths.blas_links).environment | places
 
 
 def _last_words(log: Path, start: int, code: int) -> str:

@@ -71,6 +71,11 @@ class Paths:
         return self.cache_dir / "models"
 
     @property
+    def blas_links(self) -> Path:
+        """Links to libraries that a pre-loaded BLAS needs."""
+        return self.cache_dir / "blas"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.runtime_dir / "plgd.sock"
