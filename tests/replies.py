@@ -1,65 +1,42 @@
-"""What engine tests share: a reply reckoned without an engine, and a reply decoded by one."""
+"""Replies decoded with and without drafts, by the shortest loops that can do it: what a target is judged by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 
-from doubles import HistoryTarget, PlannedGovernor, PlannedProposer
-from plgd.engine.governor import Governor, make_governor, make_proposer
-from plgd.engine.proposer import Proposer
-from plgd.engine.session import Session
-from plgd.engine.stops import Stops
 from plgd.engine.target import Target
-from plgd.engine.types import Round
 
-__all__ = ("NEVER", "PatternWatcher", "decode_reply", "policy_session", "reference_reply", "session_of")
+__all__ = ("Drafter", "drafted_reply", "plain_reply")
 
-NEVER = frozenset({-1})
-
-
-class PatternWatcher:
-    """Ends a reply when its last tokens are a pattern."""
-
-    def __init__(self, pattern: Sequence[int]) -> None:
-        self._pattern = list(pattern)
-        self.seen: list[int] = []
-
-    def push(self, token: int) -> bool:
-        self.seen.append(token)
-        return self.seen[-len(self._pattern) :] == self._pattern
+# The reply so far in, the next draft out; None asks for a pipelined step.
+Drafter = Callable[[list[int]], Sequence[int] | None]
 
 
-def reference_reply(prompt: Sequence[int], n_tokens: int, *, vocabulary: int = 4, seed: int = 0) -> list[int]:
-    """Reckon a HistoryTarget's reply the slow way: a fresh target is fed the whole history for every token."""
-    history = list(prompt)
-    for _ in range(n_tokens):
-        target = HistoryTarget(vocabulary=vocabulary, seed=seed)
-        target.prefill(history)
-        history.append(target.verify(())[0])
-    return history[len(prompt) :]
+def plain_reply(target: Target, n_tokens: int) -> list[int]:
+    """Decode a reply token by token, by `verify` alone."""
+    return [target.verify(())[0] for _ in range(n_tokens)]
 
 
-def session_of(
-    target: Target,
-    history: Sequence[int] = (),
-    drafts: Sequence[tuple[int, int | None]] = (),
-    rounds: Sequence[tuple[int, bool]] = ((0, False),),
-) -> Session:
-    """Make a session whose drafts, taken from the history to come, and rounds go as planned."""
-    return Session(target, PlannedProposer(history, drafts), PlannedGovernor(rounds))
+def drafted_reply(target: Target, n_tokens: int, drafter: Drafter) -> list[int]:
+    """Decode a reply with drafts: keep the agreeing head of each and the choice after it.
 
-
-def policy_session(target: Target, policy: str, *, ngram_min: int = 1, max_draft: int = 0) -> Session:
-    """Make a session of a policy, with look-ups down to single tokens, so that small vocabularies draft a lot."""
-    proposer: Proposer = make_proposer(policy, ngram_min=ngram_min)
-    governor: Governor = make_governor(policy, max_draft=max_draft)
-    return Session(target, proposer, governor)
-
-
-def decode_reply(session: Session, prompt: Sequence[int], stops: Stops, *, slice_tokens: int = 512) -> list[Round]:
-    """Prefill a prompt and decode a whole reply."""
-    for _ in session.prefill(prompt, slice_tokens):
-        pass
-    with closing(session.decode(stops)) as rounds:
-        return list(rounds)
+    Args:
+        target: prefilled.
+        n_tokens: at least so many are decoded, exactly so many returned.
+        drafter: what to draft.
+    """
+    reply: list[int] = []
+    fed = target.offset
+    while len(reply) < n_tokens:
+        draft = drafter(reply)
+        if draft is None:
+            reply.append(target.advance())
+            continue
+        choices = target.verify(draft)
+        n_accepted = 0
+        while n_accepted < len(draft) and draft[n_accepted] == choices[n_accepted]:
+            n_accepted += 1
+        target.rollback(len(draft) - n_accepted)
+        reply.extend(choices[: n_accepted + 1])
+        assert target.offset == fed + len(reply)
+    return reply[:n_tokens]

@@ -105,10 +105,10 @@ def _check_weights(folder: Path, name: str) -> None:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise DamagedModel.of(name, f"{index.name} cannot be read ({error})") from error
     found = {path.name for path in folder.glob("model*.safetensors")}
-    if missing := sorted(wanted - found):
-        raise DamagedModel.of(name, f"{', '.join(missing)} is missing")
     if not found:
         raise DamagedModel.of(name, f"{folder} has no model*.safetensors")
+    if missing := sorted(wanted - found):
+        raise DamagedModel.of(name, f"{', '.join(missing)} is missing")
     for file in sorted(found):
         path = folder / file
         with path.open("rb") as stream:

@@ -1,0 +1,256 @@
+"""The target on mlx: the same tokens as mlx-lm's own decoding, whatever is drafted, and honest refusals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mlx_lm.generate import generate_step
+from mlx_lm.models.cache import KVCache
+
+from plgd.engine.mlx.model import MlxModel
+from plgd.engine.mlx.target import MlxTarget
+from plgd.errors import EngineError, RollbackFailed
+from replies import drafted_reply, plain_reply
+from tiny_models import LLAMA, make_network
+
+PROMPT = [17, 250, 3, 99, 99, 4, 311, 42, 8, 15, 260]
+N_REPLY = 60
+
+
+@pytest.fixture(scope="module")
+def reply(tiny_model: MlxModel) -> list[int]:
+    """What mlx-lm itself decodes after the prompt."""
+    steps = generate_step(mx.array(PROMPT), tiny_model.network, max_tokens=N_REPLY)
+    return [token for token, _ in steps]
+
+
+def prefilled(model: MlxModel, slices: Sequence[int] = (len(PROMPT),)) -> MlxTarget:
+    """Start a sequence with the prompt in slices."""
+    target = model.target()
+    start = 0
+    for n in slices:
+        target.prefill(PROMPT[start : start + n])
+        start += n
+    return target
+
+
+@pytest.mark.parametrize("slices", [(11,), (1, 10), (5, 5, 1), (1,) * 11])
+def test_plain_rounds_equal_mlx_lm(tiny_model: MlxModel, reply: list[int], slices: Sequence[int]) -> None:
+    """Plain rounds give mlx-lm's own tokens, whatever the slices of the prefill (A8)."""
+    assert reply == plain_reply(prefilled(tiny_model, slices), N_REPLY)
+
+
+def test_first_slice_feeds_what_mlx_lm_feeds(tiny_model: MlxModel) -> None:
+    """Slices of s + 1, s, s, ... tokens feed the model passes of s tokens, as mlx-lm's prefill does (A8)."""
+    fed: list[tuple[int, ...]] = []
+
+    def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
+        fed.append(tokens.shape)
+        logits: mx.array = tiny_model.network(tokens, cache=caches)
+        return logits
+
+    target = MlxTarget(forward, [KVCache(), KVCache()], context_limit=100)
+    for piece in (PROMPT[:5], PROMPT[5:9], PROMPT[9:]):
+        target.prefill(piece)
+    target.verify(())
+    assert fed == [(1, 4), (1, 4), (1, 2), (1, 1)]
+
+
+def test_pipelined_steps_equal_mlx_lm(tiny_model: MlxModel, reply: list[int]) -> None:
+    """Pipelined steps give mlx-lm's own tokens."""
+    target = prefilled(tiny_model)
+    assert reply == [target.advance() for _ in range(N_REPLY)]
+
+
+def test_a_step_is_in_flight_after_advance(tiny_model: MlxModel) -> None:
+    """After a pipelined step the next one is submitted; reading it by an empty verify runs no further pass."""
+    target = prefilled(tiny_model)
+    seen = [target.in_flight]
+    target.advance()
+    seen.append(target.in_flight)
+    n_passes = target.counts.n_passes
+    target.verify(())
+    seen.append(target.in_flight)
+    assert [False, True, False] == seen
+    assert n_passes == target.counts.n_passes
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_drafts_change_nothing(tiny_model: MlxModel, reply: list[int], data: st.DataObject) -> None:
+    """Right, wrong and half-right drafts of any length, mixed with pipelined steps, leave the reply as it is."""
+
+    def draft(done: list[int]) -> list[int] | None:
+        kind = data.draw(st.sampled_from(("advance", "right", "wrong", "half")))
+        if kind == "advance":
+            return None
+        k = data.draw(st.integers(0, 9))
+        right = reply[len(done) : len(done) + k]
+        if kind == "right" or not right:
+            return right
+        n_right = 0 if kind == "wrong" else data.draw(st.integers(0, len(right) - 1))
+        return [*right[:n_right], *((token + 1) % 400 for token in right[n_right:])]
+
+    assert reply == drafted_reply(prefilled(tiny_model), N_REPLY, draft)
+
+
+def test_a_draft_joins_the_step_in_flight(tiny_model: MlxModel, reply: list[int]) -> None:
+    """A draft after a pipelined step is fed behind it: one pass, as wide as the draft, and all of it is accepted."""
+    target = prefilled(tiny_model)
+    assert reply[0] == target.advance()
+    n_passes = target.counts.n_passes
+    assert reply[1:7] == target.verify(reply[1:6])
+    assert (n_passes + 1, 1) == (target.counts.n_passes, target.counts.n_joined)
+
+
+def test_a_missed_join_keeps_what_it_learnt(tiny_model: MlxModel, reply: list[int]) -> None:
+    """When a joined draft is wrong in its first token, the pass still tells the token after the true one."""
+    target = prefilled(tiny_model)
+    target.advance()
+    wrong = (reply[1] + 1) % 400
+    assert reply[1] == target.verify([wrong, 5, 6])[0]
+    target.rollback(3)
+    n_passes = target.counts.n_passes
+    assert target.in_flight
+    assert [reply[2]] == target.verify(())
+    assert n_passes == target.counts.n_passes
+
+
+def test_a_missed_join_must_be_rolled_back(tiny_model: MlxModel, reply: list[int]) -> None:
+    """A joined draft that is wrong in its first token cannot be kept, not even in part: the caches hold another."""
+    target = prefilled(tiny_model)
+    target.advance()
+    target.verify([(reply[1] + 1) % 400, 5, 6])
+    with pytest.raises(ValueError, match="dropped whole"):
+        target.rollback(2)
+    with pytest.raises(ValueError, match="must be rolled back"):
+        target.verify(())
+
+
+def test_prefill_goes_on_after_a_reply(tiny_model: MlxModel) -> None:
+    """More tokens may be prefilled behind a reply, with a step in flight or without."""
+    expected = tiny_model.target()
+    expected.prefill(PROMPT)
+    reply = plain_reply(expected, 6)
+    expected.prefill([7, 8, 9])
+    pipelined = prefilled(tiny_model)
+    assert reply == [pipelined.advance() for _ in range(6)]
+    pipelined.prefill([7, 8, 9])
+    assert expected.offset == pipelined.offset == len(PROMPT) + 6 + 3 - 1
+    assert plain_reply(expected, 20) == plain_reply(pipelined, 20)
+
+
+def test_offset_follows_the_history(tiny_model: MlxModel) -> None:
+    """The offset is the history without its head, after every kind of call."""
+    target = tiny_model.target()
+    assert target.offset == 0
+    target.prefill(PROMPT)
+    assert target.offset == len(PROMPT) - 1
+    target.verify([1, 2, 3])
+    assert target.offset == len(PROMPT) + 3
+    target.rollback(3)
+    assert target.offset == len(PROMPT)
+    target.advance()
+    assert target.offset == len(PROMPT) + 1
+
+
+def test_context_limit_is_a_wall() -> None:
+    """Up to the context limit everything runs, beyond it is a ValueError, and pipelining never steps over it."""
+    network = make_network(LLAMA)
+    fed = 0
+
+    def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
+        nonlocal fed
+        fed += tokens.shape[1]
+        logits: mx.array = network(tokens, cache=caches)
+        return logits
+
+    target = MlxTarget(forward, [KVCache(), KVCache()], context_limit=15)
+    with pytest.raises(ValueError, match="context limit of 15"):
+        target.prefill(range(16))
+    target.prefill(PROMPT)
+    with pytest.raises(ValueError, match="context limit of 15"):
+        target.verify([1, 2, 3, 4])
+    for _ in range(4):
+        target.advance()
+    assert target.offset == fed == 14
+    with pytest.raises(ValueError, match="context limit of 15"):
+        target.advance()
+
+
+@pytest.mark.parametrize("n", [-1, 4])
+def test_rollback_out_of_range_is_refused(tiny_model: MlxModel, n: int) -> None:
+    """No more can be rolled back than was drafted."""
+    target = prefilled(tiny_model)
+    target.verify([1, 2, 3])
+    with pytest.raises(ValueError, match="after a draft of 3"):
+        target.rollback(n)
+
+
+def test_rollback_needs_a_verify(tiny_model: MlxModel) -> None:
+    """Only a verify can be rolled back, and only once."""
+    target = prefilled(tiny_model)
+    with pytest.raises(ValueError, match="follows verify"):
+        target.rollback(0)
+    target.verify([1, 2])
+    target.rollback(1)
+    with pytest.raises(ValueError, match="follows verify"):
+        target.rollback(1)
+
+
+def test_empty_prefill_is_refused(tiny_model: MlxModel) -> None:
+    """Prefilling nothing is a mistake of the caller."""
+    with pytest.raises(ValueError, match="at least one token"):
+        tiny_model.target().prefill([])
+
+
+def test_nan_is_an_engine_error(tiny_model: MlxModel) -> None:
+    """Logits that are no numbers end the round with an error instead of a token."""
+    target = MlxTarget(
+        lambda tokens, caches: tiny_model.network(tokens, cache=caches) * math.nan,
+        [KVCache(), KVCache()],
+        context_limit=100,
+    )
+    target.prefill(PROMPT)
+    with pytest.raises(EngineError, match="NaN"):
+        target.verify([1, 2])
+
+
+def test_mlx_errors_become_engine_errors() -> None:
+    """What mlx raises inside a pass reaches the caller as the engine's error, with mlx's words."""
+
+    def forward(_tokens: mx.array, _caches: list[Any]) -> mx.array:
+        raise RuntimeError("[metal::malloc] out of memory")
+
+    target = MlxTarget(forward, [KVCache()], context_limit=100)
+    with pytest.raises(EngineError, match=r"during prefill: .*out of memory"):
+        target.prefill(PROMPT)
+
+
+def test_a_cache_that_does_not_trim_is_noticed(tiny_model: MlxModel) -> None:
+    """A cache that says it trimmed but did not is a RollbackFailed that names it."""
+
+    class Stubborn(KVCache):  # type: ignore[misc]  # mlx-lm has no annotations
+        def trim(self, n: int) -> int:
+            return n
+
+    target = MlxTarget(
+        lambda tokens, caches: tiny_model.network(tokens, cache=caches), [KVCache(), Stubborn()], context_limit=100
+    )
+    target.prefill(PROMPT)
+    target.verify([1, 2])
+    with pytest.raises(RollbackFailed, match="Stubborn of layer 1"):
+        target.rollback(2)
+
+
+def test_warm_up_leaves_no_trace(tiny_model: MlxModel, reply: list[int]) -> None:
+    """Warming up every width changes no sequence (A13)."""
+    target = prefilled(tiny_model)
+    tiny_model.warm_up((1, 2, 8))
+    assert reply == plain_reply(target, N_REPLY)
