@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plgd.engine.cost import StepCosts
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.stats import GovernorCounts
 from plgd.engine.types import Outcome
 from plgd.errors import EngineError, RollbackFailed
 
 __all__ = (
+    "CostedTarget",
     "FailingTarget",
     "HistoryTarget",
     "PlannedGovernor",
@@ -167,6 +169,41 @@ class ScriptedTarget(HistoryTarget):
         if not self._states[-1][1]:
             return super()._choose()
         return self._reply[place] if place < len(self._reply) else self._end
+
+
+class CostedTarget(ScriptedTarget):
+    """A scripted target whose rounds take the time that a table says, on a clock of its own.
+
+    A pass behind a step in flight saves the bubble that a synchronous round begins with.
+
+    Attributes:
+        elapsed_ms: the time of all rounds so far.
+    """
+
+    def __init__(self, reply: Sequence[int], costs: StepCosts, *, end: int = 0) -> None:
+        super().__init__(reply, end=end)
+        self.elapsed_ms = 0.0
+        self._costs = costs
+
+    def clock(self) -> float:
+        """Return the seconds that all rounds so far took."""
+        return self.elapsed_ms / 1000.0
+
+    def verify(self, draft: Sequence[int]) -> Sequence[int]:
+        n_context, costs = self._n_history, self._costs
+        if not self._head_is_fed:
+            self.elapsed_ms += costs.round_ms(len(draft) + 1, n_context)
+        else:
+            self.elapsed_ms += costs.plain_ms(n_context)
+            if draft:
+                bubble_ms = costs.round_ms(1, n_context) - costs.plain_ms(n_context)
+                self.elapsed_ms += costs.round_ms(len(draft), n_context) - bubble_ms
+        return super().verify(draft)
+
+    def advance(self) -> int:
+        n_context, costs = self._n_history, self._costs
+        self.elapsed_ms += costs.plain_ms(n_context) if self._head_is_fed else costs.round_ms(1, n_context)
+        return super().advance()
 
 
 class StubbornTarget(HistoryTarget):

@@ -61,7 +61,8 @@ class Target(Protocol):
             draft: k proposed tokens; empty for a plain one-token round.
 
         Returns:
-            k + 1 choices: at position i the target's own token after the head and `draft[:i]`.
+            k + 1 choices: at position i the target's own token after the head and `draft[:i]`. Behind the first
+            choice that differs from the draft they have no meaning; the caller drops that part by `rollback`.
 
         Raises:
             EngineError: the model failed.
@@ -89,6 +90,7 @@ class Target(Protocol):
 
         Raises:
             RollbackFailed: a cache did not drop exactly n tokens.
-            ValueError: n is out of range, or the last call was not `verify`.
+            ValueError: n is out of range, a token that differs from its choice would stay, or the last call was not
+                `verify`.
         """
         ...

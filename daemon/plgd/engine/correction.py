@@ -1,0 +1,86 @@
+"""Live costs: the table of step costs, corrected by the rounds as they are measured."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Final
+
+from plgd.engine.cost import StepCosts
+from plgd.engine.types import Outcome
+
+__all__ = ("LiveCosts",)
+
+# Weight of a new measurement, and how far one may lie from what was expected: a hiccup moves a cost by a few percent.
+RATE: Final = 0.1
+MAX_SURPRISE: Final = 2.0
+
+# Measurements of a width class that weigh as much as those of all others together.
+TRUST: Final = 4.0
+
+# Costs change slowly with the context; so many tokens share one reading of the table.
+CONTEXT_STEP: Final = 64
+
+
+class LiveCosts:
+    """Prices of rounds on this device, now.
+
+    A measured round moves the ratio of measured to tabled time of its width class, exponentially weighted. A class
+    that was measured little leans on the ratio of all: a device that is throttled slows all widths together, and a
+    table in other units is brought to this device's by its first round.
+
+    Args:
+        table: the step costs to begin with.
+    """
+
+    def __init__(self, table: StepCosts) -> None:
+        self._table = table
+        self._overall: float | None = None
+        # One class per measured width and, last, one for pipelined plain rounds: (ratio, number of measurements).
+        self._classes = [(1.0, 0) for _ in range(len(table.widths) + 1)]
+        self._prices: tuple[int, list[tuple[int, float]], float, float] | None = None
+
+    def prices(self, n_context: int) -> tuple[list[tuple[int, float]], float, float]:
+        """Return (width, ms) for each candidate width, ms of a synchronous plain round, ms of a pipelined one."""
+        step = n_context // CONTEXT_STEP
+        if self._prices is None or self._prices[0] != step:
+            n_context = step * CONTEXT_STEP
+            priced = [(width, self.round_ms(width, n_context)) for width in self._table.candidates()]
+            self._prices = (step, priced, self.round_ms(1, n_context), self.plain_ms(n_context))
+        return self._prices[1:]
+
+    def round_ms(self, width: int, n_context: int) -> float:
+        """Return the expected time of a synchronous round."""
+        return self._table.round_ms(width, n_context) * self._ratio(self._class_of(width))
+
+    def plain_ms(self, n_context: int) -> float:
+        """Return the expected time of a pipelined plain round."""
+        return self._table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
+
+    def observe(self, outcome: Outcome) -> None:
+        """Learn from a measured round; one that also waited for a step in flight says nothing about its own width."""
+        if outcome.elapsed_ms is None or outcome.met_in_flight:
+            return
+        if outcome.pipelined:
+            place, tabled = len(self._classes) - 1, self._table.plain_ms(outcome.n_history)
+        else:
+            width = outcome.n_drafted + 1
+            place, tabled = self._class_of(width), self._table.round_ms(width, outcome.n_history)
+        measured = outcome.elapsed_ms / tabled
+        if self._overall is None:
+            self._overall = measured
+        expected = self._ratio(place)
+        measured = min(max(measured, expected / MAX_SURPRISE), expected * MAX_SURPRISE)
+        self._overall += RATE * (measured - self._overall)
+        ratio, n_measured = self._classes[place]
+        rate = max(RATE, 1.0 / (n_measured + 1))
+        self._classes[place] = (ratio + rate * (measured - ratio), n_measured + 1)
+        self._prices = None
+
+    def _class_of(self, width: int) -> int:
+        return min(bisect_left(self._table.widths, width), len(self._table.widths) - 1)
+
+    def _ratio(self, place: int) -> float:
+        if self._overall is None:
+            return 1.0
+        ratio, n_measured = self._classes[place]
+        return (n_measured * ratio + TRUST * self._overall) / (n_measured + TRUST)
