@@ -122,15 +122,19 @@ def test_a_missed_join_keeps_what_it_learnt(tiny_model: MlxModel, reply: list[in
     assert n_passes == target.counts.n_passes
 
 
-def test_a_missed_join_must_be_rolled_back(tiny_model: MlxModel, reply: list[int]) -> None:
-    """A joined draft that is wrong in its first token cannot be kept, not even in part: the caches hold another."""
+@pytest.mark.parametrize("n_plain", [0, 1])
+def test_a_miss_must_be_rolled_back(tiny_model: MlxModel, reply: list[int], n_plain: int) -> None:
+    """What differs from its choices cannot be kept: the target refuses, and refuses to go on."""
     target = prefilled(tiny_model)
-    target.advance()
-    target.verify([(reply[1] + 1) % 400, 5, 6])
-    with pytest.raises(ValueError, match="dropped whole"):
-        target.rollback(2)
+    for _ in range(n_plain):
+        target.advance()
+    target.verify([reply[n_plain], (reply[n_plain + 1] + 1) % 400, 6])
+    with pytest.raises(ValueError, match="only 1 equal their choices"):
+        target.rollback(1)
     with pytest.raises(ValueError, match="must be rolled back"):
         target.verify(())
+    target.rollback(2)
+    assert [reply[n_plain + 2]] == target.verify(())
 
 
 def test_prefill_goes_on_after_a_reply(tiny_model: MlxModel) -> None:
@@ -199,9 +203,9 @@ def test_rollback_needs_a_verify(tiny_model: MlxModel) -> None:
     with pytest.raises(ValueError, match="follows verify"):
         target.rollback(0)
     target.verify([1, 2])
-    target.rollback(1)
+    target.rollback(2)
     with pytest.raises(ValueError, match="follows verify"):
-        target.rollback(1)
+        target.rollback(2)
 
 
 def test_empty_prefill_is_refused(tiny_model: MlxModel) -> None:

@@ -46,19 +46,19 @@ class _Block:
 
     Attributes:
         tokens: all tokens that the pass fed, a replay and the head in front.
-        n_before: how many of them stood before the first choice's position.
+        n_before: how many of them come before the draft.
         k: the length of the draft.
+        n_agreed: how many tokens of the draft, from its start, equal their choices.
         choices: k + 1 tokens.
         joined: whether an in-flight token was fed in the place of `draft[0]`.
-        missed_join: whether that token was another one.
     """
 
     tokens: list[int]
     n_before: int
     k: int
+    n_agreed: int
     choices: list[int]
     joined: bool
-    missed_join: bool
 
 
 class MlxTarget:
@@ -141,8 +141,8 @@ class MlxTarget:
                 self.counts.n_joined += 1
             else:
                 fed, choices = self._unfed, self._read(following)
-        joined = following is not None and k > 0
-        self._block = _Block(fed, len(fed) - k, k, choices, joined, joined and choices[0] != draft[0])
+        n_agreed = next((i for i in range(k) if draft[i] != choices[i]), k)
+        self._block = _Block(fed, len(fed) - k, k, n_agreed, choices, joined=following is not None and k > 0)
         self._unfed = [choices[-1]] if following is None or k else [*self._unfed, choices[-1]]
         self._next = None
         self._n_history += k + 1
@@ -174,13 +174,13 @@ class MlxTarget:
             raise ValueError("rollback follows verify")
         if not 0 <= n <= block.k:
             raise ValueError(f"rollback of {n} tokens after a draft of {block.k}")
-        if block.missed_join and n < block.k:
-            raise ValueError("a draft that differs from the choices in its first token is dropped whole")
+        n_accepted = block.k - n
+        if n_accepted > block.n_agreed:
+            raise ValueError(f"{n_accepted} drafted tokens would stay, but only {block.n_agreed} equal their choices")
         self._block = None
         if n == 0:
             self._rollback.release()
             return
-        n_accepted = block.k - n
         # Behind an in-flight step the pass has fed the first choice itself, and knows what follows it.
         known_further = block.joined and n_accepted == 0
         n_fed = block.n_before + n_accepted + (1 if known_further else 0)
@@ -193,8 +193,8 @@ class MlxTarget:
 
     def _begin(self, n_new: int) -> None:
         """Close the last verify and check that the history may grow by `n_new` tokens."""
-        if self._block is not None and self._block.missed_join:
-            raise ValueError("a draft that differs from the choices in its first token must be rolled back")
+        if self._block is not None and self._block.n_agreed < self._block.k:
+            raise ValueError("the part of the draft that differs from its choices must be rolled back first")
         if self._n_history + n_new > self._context_limit:
             raise ValueError(f"{self._n_history} + {n_new} tokens exceed the context limit of {self._context_limit}")
         self._block = None
