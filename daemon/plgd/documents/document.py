@@ -21,6 +21,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 
 _BOM: Final = "\ufeff"
 _UTF16_BOMS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CIRCLE: Final = "its symbolic links go round in a circle"
 _KINDS: Final = (
     (stat.S_ISDIR, "folder"),
     (stat.S_ISFIFO, "named pipe"),
@@ -145,9 +146,11 @@ def read_bytes(path: Path) -> FileContent:
         raise FileMissing.at(str(path)) from error
     except OSError as error:
         raise FileUnreadable.at(str(path), _reason(error)) from error
-    except (ValueError, RuntimeError) as error:
-        # A NUL in the path; until Python 3.13, a loop of symbolic links.
-        raise FileUnreadable.at(str(path), str(error)) from error
+    except RuntimeError as error:
+        # So says `resolve` until Python 3.12; later versions give ELOOP.
+        raise FileUnreadable.at(str(path), _CIRCLE) from error
+    except ValueError as error:
+        raise FileUnreadable.at(str(path), "its name holds a NUL") from error
     if len(data) > MAX_BYTES:
         raise FileUnreadable.at(str(path), f"it is larger than {MAX_BYTES // 2**20} MB")
     return FileContent(real, data, status.st_nlink)
@@ -161,5 +164,5 @@ def _check_kind(path: Path, mode: int) -> None:
 def _reason(error: OSError) -> str:
     text = os.strerror(error.errno) if error.errno else str(error)
     if error.errno == errno.ELOOP:
-        return "its symbolic links go round in a circle"
+        return _CIRCLE
     return text[:1].lower() + text[1:]

@@ -18,7 +18,7 @@ from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.request import PreparedEdit
 from plgd.edits.timing import Timing
-from plgd.edits.view import restore
+from plgd.edits.view import rewrite_lines
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.engine.model import Model
 from plgd.engine.session import Session
@@ -26,7 +26,6 @@ from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
 from plgd.errors import Conflict, EngineError, TextTooLong
 from plgd.protocol.messages import EditMode, EditResult, EditStatus, Stage
-from plgd.text.lines import common_ending
 
 __all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")
 
@@ -114,7 +113,7 @@ def edit_steps(
     verdict = _judge(edit, prompt, reader.reply.text, model, config)
     if verdict.refusal is not None:
         return answer.unchanged(EditStatus.REJECTED_OUTPUT, verdict.refusal)
-    new_lines = _new_lines(edit, reader.reply.text)
+    new_lines = rewrite_lines(edit.document.lines, edit.lines.first, edit.lines.last, reader.reply.text)
     if new_lines == edit.document.lines:
         return answer.unchanged(EditStatus.NO_CHANGE)
     if edit.params.mode is EditMode.PROPOSE:
@@ -172,12 +171,6 @@ def _judge(edit: PreparedEdit, prompt: Prompt, reply: str, model: Model, config:
         control_strings=model.tokenizer.control_strings,
         max_deleted_share=config.edit.max_deleted_share,
     )
-
-
-def _new_lines(edit: PreparedEdit, reply: str) -> tuple[str, ...]:
-    lines = edit.document.lines
-    first, last = edit.lines.first - 1, edit.lines.last
-    return (*lines[:first], *restore(lines[first:last], reply, common_ending(lines)), *lines[last:])
 
 
 def _apply(

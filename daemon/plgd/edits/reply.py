@@ -41,6 +41,7 @@ class ReplyText:
         self._may_think = not source.lstrip().startswith(_THINK)
         self._may_wrap = _FENCE_LINE.match(source) is None
         self._at_head = True
+        self._thought = False
         self._wrapper = ""
         self._inner: list[int] = []
         self._line = ""
@@ -86,8 +87,8 @@ class ReplyText:
             # The fence behind the last line's text: no source line holds such a run.
             self.closed = True
             self._give(line[self._n_given : -len(fence)])
-        else:
-            self._give(self._line[self._n_given :])
+        elif rest := self._line[self._n_given :]:
+            self._give(rest)
         self._line, self._held = "", ""
 
     def _pass_head(self, *, ended: bool = False) -> bool:
@@ -96,9 +97,10 @@ class ReplyText:
         if self._may_think and head.startswith(_THINK):
             if _THINK_END not in head:
                 return False
-            self._line = head.partition(_THINK_END)[2].lstrip("\r\n")
-            self._may_think = False
-            head = self._line.lstrip()
+            self._line = head.partition(_THINK_END)[2]
+            self._may_think, self._thought = False, True
+        if self._thought:
+            self._line = self._line.lstrip("\r\n")
         undecided = not self._line or (self._may_think and _THINK.startswith(head))
         if undecided and not ended:
             return False
