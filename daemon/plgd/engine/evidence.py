@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import IntEnum
+from itertools import accumulate
+from operator import mul
 from typing import Final
 
 from plgd.engine.proposer import Draft
@@ -42,6 +44,8 @@ class Chances:
     So one table of chances by match length serves every position of every draft. It is kept per proposer and per fate
     of the proposal before, since text that copies goes on copying: a cell is a Beta distribution, decayed as it
     learns, whose prior is the cell of any fate, whose prior in turn is an assumption.
+
+    A draft that brings its own chances is believed: its proposer sees every token and knows more than its name tells.
     """
 
     def __init__(self) -> None:
@@ -56,6 +60,9 @@ class Chances:
 
     def survival(self, draft: Draft) -> Iterator[float]:
         """Yield, for each position of a draft, the chance that it and all before it are accepted."""
+        if draft.chances:
+            yield from accumulate(draft.chances, mul)
+            return
         chances = self._by_class(draft.proposer, self._fate)
         chance = 1.0
         for match_length in range(draft.match_length, draft.match_length + len(draft.tokens)):
@@ -71,6 +78,12 @@ class Chances:
             n_accepted: how many agreed before the first that did not.
             fate: what had become of the proposal before, when this one was made.
         """
+        if n_accepted >= n_tested:
+            self._fate = Fate.WHOLE
+        else:
+            self._fate = Fate.LANDED if n_accepted else Fate.MISSED
+        if draft.chances:
+            return
         trials: dict[int, list[float]] = {}
         for position in range(min(n_accepted + 1, n_tested)):
             match_length = draft.match_length + position
@@ -82,10 +95,6 @@ class Chances:
                 cell = cells[place]
                 cell[0] = KEPT * cell[0] + accepted
                 cell[1] = KEPT * cell[1] + refused
-        if n_accepted >= n_tested:
-            self._fate = Fate.WHOLE
-        else:
-            self._fate = Fate.LANDED if n_accepted else Fate.MISSED
 
     def _by_class(self, proposer: str, fate: Fate) -> list[float]:
         chances = list(ASSUMED)

@@ -17,11 +17,14 @@ class Draft:
         tokens: the proposal; may be empty.
         proposer: the name of what proposed it, for statistics.
         match_length: how many tokens before the proposal agreed with the place it was read from.
+        chances: for each token, the chance that it is accepted if those before it are, where the proposer keeps count
+            of that itself; empty where the governor is to learn it.
     """
 
     tokens: tuple[int, ...]
     proposer: str
     match_length: int
+    chances: tuple[float, ...] = ()
 
 
 NO_DRAFT = Draft((), "none", 0)

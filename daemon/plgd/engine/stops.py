@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from plgd.engine.loop_guard import LoopGuard
@@ -76,7 +76,7 @@ class Ending:
         if self._eos.isdisjoint(draft.tokens):
             return draft
         tokens = draft.tokens[: next(i for i, token in enumerate(draft.tokens) if token in self._eos)]
-        return Draft(tokens, draft.proposer, draft.match_length) if tokens else NO_DRAFT
+        return replace(draft, tokens=tokens, chances=draft.chances[: len(tokens)]) if tokens else NO_DRAFT
 
     def push(self, token: int) -> StopReason | None:
         """Take the next token of the reply and say why the reply ends with it, if it does."""
