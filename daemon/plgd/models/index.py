@@ -6,7 +6,8 @@ import ast
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -30,11 +31,13 @@ class Location:
         url: http, https or file.
         cert: a file of certificates that pip is set to trust; None for the system's.
         proxy: a proxy that pip is set to use; None for the environment's.
+        headers: to be sent along, such as an authorization; they do not follow a redirect to another host.
     """
 
     url: str
     cert: str | None = None
     proxy: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class DownloadInfo(msgspec.Struct):

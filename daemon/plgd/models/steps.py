@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+from filelock import FileLock, Timeout
 
 from plgd.errors import Cancelled, NoSpace
 
-__all__ = ("Convert", "OnProgress", "Pulling", "check_space")
+__all__ = ("Convert", "OnProgress", "Pulling", "check_space", "only_one")
 
 # (gguf, folder) -> None: writes an mlx-lm model folder. Injected, because only the engine may import mlx.
 Convert: TypeAlias = Callable[[Path, Path], None]
 # (step, done_bytes, total_bytes) -> None; total_bytes is 0 when unknown.
 OnProgress: TypeAlias = Callable[[str, int, int], None]
+
+# How often a cancel is looked for while another process holds the lock.
+POLL_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,13 @@ class Pulling:
             raise Cancelled
         self.on_progress(step, done_bytes, total_bytes)
 
+    def part(self, before_bytes: int, total_bytes: int) -> Pulling:
+        """Return the view of one file of several: its bytes are reported as progress of the whole."""
+        return replace(
+            self,
+            on_progress=lambda step, done_bytes, _: self.on_progress(step, before_bytes + done_bytes, total_bytes),
+        )
+
 
 def check_space(folder: Path, needed_bytes: int) -> None:
     """Compare the free space of a folder's disk with what is about to be written.
@@ -52,3 +65,25 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < needed_bytes:
         raise NoSpace.at(str(folder), needed_bytes, free_bytes)
+
+
+@contextmanager
+def only_one(lock_path: Path, pulling: Pulling) -> Iterator[None]:
+    """Hold a lock across threads and processes, reporting `wait` until it is free.
+
+    The operating system drops the lock when its holder dies.
+
+    Raises:
+        Cancelled: while it waited.
+    """
+    lock = FileLock(lock_path)
+    while True:
+        try:
+            lock.acquire(timeout=POLL_S)
+            break
+        except Timeout:
+            pulling.report("wait")
+    try:
+        yield
+    finally:
+        lock.release()
