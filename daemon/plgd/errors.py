@@ -189,9 +189,10 @@ class TextTooLong(InputError):
     code = -32018
 
     @classmethod
-    def of(cls, name: str, n_tokens: int, limit: int) -> TextTooLong:
+    def of(cls, name: str, n_tokens: int, limit: int, *, about: bool = False) -> TextTooLong:
+        amount = f"about {n_tokens:,}" if about else f"{n_tokens:,}"
         return cls(
-            f"{name} needs {n_tokens:,} tokens (prompt and reply), the model's limit is {limit:,}. "
+            f"{name} needs {amount} tokens (prompt and reply), the model's limit is {limit:,}. "
             "Edit a part of it with --lines A:B, or use a model with a longer context."
         )
 

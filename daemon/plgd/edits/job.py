@@ -31,6 +31,8 @@ __all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")
 
 # Tokens that a reply may need beyond those of the text it rewrites: the closing fence and a small addition.
 _MARGIN: Final = 32
+# Of an ordinary token; a sample of so many times the context's length is about as long as the context.
+_TOKEN_CHARACTERS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,16 @@ def edit_steps(
     expected = edit.params.base_fingerprint
     if expected is not None and expected != edit.document.fingerprint:
         return answer.unchanged(EditStatus.CONFLICT, f"{edit.document.shown()} is not the text with that fingerprint.")
+    _check_size(edit, model)
     prompt = make_prompt(edit.document, edit.lines, edit.params.instruction, model.tokenizer)
-    room = _reply_room(edit, prompt, model)
+    _check_room(edit, prompt, model)
+    stops_at = edit.params.max_tokens or model.context_limit
     engine = _make_session(edit, model, config)
     answer.stats, answer.policy = engine.stats, config.engine.policy
     for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
     reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
-    answer.stopped = yield from _decode(engine, reader, Stops(model.eos_tokens, room, reader), prompt, timing)
+    answer.stopped = yield from _decode(engine, reader, Stops(model.eos_tokens, stops_at, reader), prompt, timing)
     answer.raw_reply = reader.raw
     if cut_off := check_ending(answer.stopped, timing.n_tokens):
         return answer.unchanged(EditStatus.TRUNCATED, cut_off)
@@ -122,14 +126,23 @@ def edit_steps(
     return _apply(edit, new_lines, verdict.warnings, documents, answer)
 
 
-def _reply_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> int:
-    """Return the longest reply, in tokens, that the request and the context allow."""
+def _check_size(edit: PreparedEdit, model: Model) -> None:
+    """Refuse by an estimate what is far too long: tokenizing tens of megabytes would hold up every other edit."""
+    n_sample = _TOKEN_CHARACTERS * model.context_limit
+    whole, part = (sum(map(len, lines)) for lines in (edit.document.lines, edit.source_lines))
+    if whole <= 4 * n_sample:
+        return
+    sample = edit.document.text[:n_sample]
+    n_needed = len(model.tokenizer.encode(sample)) * (whole + part) // n_sample
+    if n_needed > 2 * model.context_limit:
+        raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit, about=True)
+
+
+def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
     n_source = len(model.tokenizer.encode(prompt.source))
     n_needed = len(prompt.tokens) + n_source + _MARGIN
     if n_needed > model.context_limit:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
-    left = model.context_limit - len(prompt.tokens)
-    return min(left, edit.params.max_tokens or left)
 
 
 def _make_session(edit: PreparedEdit, model: Model, config: Config) -> Session:

@@ -32,6 +32,11 @@ class PreparedEdit:
     lines: LineRange
 
     @property
+    def source_lines(self) -> tuple[str, ...]:
+        """The lines to be rewritten, with their endings."""
+        return self.document.lines[self.lines.first - 1 : self.lines.last]
+
+    @property
     def is_part(self) -> bool:
         """Whether lines stand around those to be rewritten."""
         return self.lines.last - self.lines.first + 1 < len(self.document.lines)

@@ -31,8 +31,9 @@ def check_writable(path: Path) -> None:
     Raises:
         ReadOnlyTarget: the file or its folder.
     """
+    effective_ids = os.access in os.supports_effective_ids
     for place, access in ((path, os.W_OK), (path.parent, os.W_OK | os.X_OK)):
-        if not os.access(place, access) or not place.stat().st_mode & 0o222:
+        if not os.access(place, access, effective_ids=effective_ids) or not place.stat().st_mode & 0o222:
             raise ReadOnlyTarget.at(str(path))
 
 

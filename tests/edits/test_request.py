@@ -1,0 +1,95 @@
+"""What cannot be done is said before the model is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plgd.documents.store import DocumentStore
+from plgd.edits.request import prepare
+from plgd.errors import (
+    EmptyInstruction,
+    EmptyText,
+    FileMissing,
+    InvalidParams,
+    LinesOutOfRange,
+    NotAFile,
+    NotText,
+    PlgdError,
+    ReadOnlyTarget,
+)
+from plgd.protocol.messages import EditMode, EditParams, LineRange
+
+TEXT = "a\nb\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        (EditParams(instruction="", text=TEXT), EmptyInstruction, "instruction is empty"),
+        (EditParams(instruction=" \n\t", text=TEXT), EmptyInstruction, "instruction is empty"),
+        (EditParams(instruction="x"), InvalidParams, "exactly one"),
+        (EditParams(instruction="x", text=TEXT, path="/x.py"), InvalidParams, "exactly one"),
+        (EditParams(instruction="x", path="x.py"), InvalidParams, "must be absolute, not 'x.py'"),
+        (EditParams(instruction="x", text=TEXT, mode=EditMode.APPLY), InvalidParams, "`apply` needs a `path`"),
+        (EditParams(instruction="x", text=TEXT, max_tokens=0), InvalidParams, "at least 1, not 0"),
+        (EditParams(instruction="x", text=" \n"), EmptyText, r"text\.txt is empty"),
+        (EditParams(instruction="x", text="a\0", name="b.py"), NotText, r"b\.py is a binary file"),
+        (EditParams(instruction="x", path="/no/such/file.py"), FileMissing, "no such file"),
+        (EditParams(instruction="x", path="/"), NotAFile, "is a folder"),
+        *(
+            (
+                EditParams(instruction="x", text=TEXT, range=LineRange(first=first, last=last)),
+                LinesOutOfRange,
+                "3 lines",
+            )
+            for first, last in ((0, 1), (1, 4), (3, 2), (4, 4), (-1, 1))
+        ),
+    ],
+)
+def test_a_request_that_cannot_be_carried_out(params: EditParams, error: type[PlgdError], words: str) -> None:
+    """Each mistake in a request has its own error, whose message says what to do."""
+    with pytest.raises(error, match=words):
+        prepare(params, DocumentStore())
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (1, 4), (3, 2), (4, 4), (-1, 1)])
+def test_lines_out_of_range(first: int, last: int) -> None:
+    """A range that is reversed or not in the text is refused; the message says how many lines there are."""
+    params = EditParams(instruction="x", text=TEXT, range=LineRange(first=first, last=last))
+    with pytest.raises(LinesOutOfRange, match=rf"Lines {first}:{last} are not in text\.txt, which has 3 lines"):
+        prepare(params, DocumentStore())
+
+
+def test_a_read_only_target(tmp_path: Path) -> None:
+    """A read-only file is refused where it is to be written, and may be read for a proposal."""
+    path = tmp_path / "file.py"
+    path.write_text(TEXT)
+    path.chmod(0o444)
+    params = EditParams(instruction="x", path=str(path), mode=EditMode.APPLY)
+    with pytest.raises(ReadOnlyTarget):
+        prepare(params, DocumentStore())
+    assert prepare(EditParams(instruction="x", path=str(path)), DocumentStore()).document.text == TEXT
+
+
+def test_without_a_range_all_lines_may_change() -> None:
+    """The whole text is rewritten when no lines are named; naming all of them is the same."""
+    whole = prepare(EditParams(instruction="x", text=TEXT), DocumentStore())
+    assert (LineRange(first=1, last=3), False) == (whole.lines, whole.is_part)
+    named = prepare(EditParams(instruction="x", text=TEXT, range=LineRange(first=1, last=3)), DocumentStore())
+    assert not named.is_part
+    part = prepare(EditParams(instruction="x", text=TEXT, range=LineRange(first=2, last=3)), DocumentStore())
+    assert part.is_part
+
+
+def test_names() -> None:
+    """A text is called what the client calls it, a file by its last part unless the client knows better."""
+    path = str(Path(__file__))
+    names = [
+        prepare(EditParams(instruction="x", text=TEXT), DocumentStore()).document.name,
+        prepare(EditParams(instruction="x", text=TEXT, name="a.js"), DocumentStore()).document.name,
+        prepare(EditParams(instruction="x", path=path), DocumentStore()).document.name,
+        prepare(EditParams(instruction="x", path=path, name="b.js"), DocumentStore()).document.name,
+    ]
+    assert names == ["text.txt", "a.js", "test_request.py", "b.js"]
