@@ -17,7 +17,7 @@ from plgd.protocol import envelope
 from plgd.protocol import messages as m
 from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
 
-__all__ = ("write_page",)
+__all__ = ("example_result", "write_page")
 
 _INTRODUCTION: Final = """\
 # Protocol

@@ -35,8 +35,8 @@ async def check_daemon(paths: Paths, models: ModelStore, device: Awaitable[Devic
 
 
 def _check_device(device: Device) -> tuple[Finding, ...]:
-    fact = f"{device.kind}: {device.name}, {device.memory_bytes / _GB:.1f} GB"
-    findings = [Finding(level="ok", subject="device", fact=fact)]
+    memory = f", {device.memory_bytes / _GB:.1f} GB" if device.memory_bytes else ""
+    findings = [Finding(level="ok", subject="device", fact=f"{device.kind}: {device.name}{memory}")]
     if device.blas == "reference":
         advice = (
             "Matrix products are many times slower than they could be. Install cmeel-openblas (part of plgd[cpu]), "
