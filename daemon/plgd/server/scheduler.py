@@ -79,7 +79,8 @@ class Scheduler(Generic[EventT, ResultT]):
         self._limit = limit
         self._n_turns = n_turns
         self._waiting: deque[Job[EventT, ResultT]] = deque()
-        self._running: deque[Job[EventT, ResultT]] = deque()
+        self._running: list[Job[EventT, ResultT]] = []
+        self._turn = 0  # index of the running job whose turn is next
 
     @property
     def waiting(self) -> tuple[Job[EventT, ResultT], ...]:
@@ -133,8 +134,9 @@ class Scheduler(Generic[EventT, ResultT]):
                 return job
         if not self._running:
             return None
-        self._running.rotate(-1)
-        return self._running[-1]
+        turn = self._turn % len(self._running)
+        self._turn = turn + 1
+        return self._running[turn]
 
     def wanted_model(self) -> str | None:
         """Return the model that must be loaded before anything can run; `None` while a job runs or none waits."""
@@ -142,7 +144,10 @@ class Scheduler(Generic[EventT, ResultT]):
 
     def remove(self, job: Job[EventT, ResultT]) -> None:
         """Take out a running job that is over."""
-        self._running.remove(job)
+        place = self._running.index(job)
+        del self._running[place]
+        if place < self._turn:
+            self._turn -= 1
 
     def take_waiting(self, model: str | None = None) -> tuple[Job[EventT, ResultT], ...]:
         """Take the jobs that wait for a model, or all that wait, out of the queue."""
