@@ -228,22 +228,30 @@ def encode_note(note: Notification[ParamsT], params: ParamsT) -> bytes:
 
 
 def encode_success(request_id: RequestId, result: msgspec.Struct) -> bytes:
-    """Write the answer to a request as one line.
-
-    Raises:
-        UnicodeEncodeError: the result holds text that UTF-8 cannot carry, such as a file name that is not UTF-8.
-    """
+    """Write the answer to a request as one line."""
     return _line(_SuccessOut(_VERSION, request_id, result))
 
 
 def encode_failure(request_id: RequestId | None, error: PlgdError, data: ErrorData | None = None) -> bytes:
-    """Write the refusal of a request as one line; text that UTF-8 cannot carry becomes escapes."""
-    message = error.message.encode("utf-8", "backslashreplace").decode("utf-8")
-    return _line(_FailureOut(_VERSION, request_id, ErrorObject(code=error.code, message=message, data=data)))
+    """Write the refusal of a request as one line."""
+    return _line(_FailureOut(_VERSION, request_id, ErrorObject(code=error.code, message=error.message, data=data)))
 
 
 def _line(message: msgspec.Struct) -> bytes:
-    buffer = bytearray()
-    _ENCODER.encode_into(message, buffer)
-    buffer += b"\n"
-    return bytes(buffer)
+    try:
+        return _ENCODER.encode(message) + b"\n"
+    except UnicodeEncodeError:
+        # A file's name may be no UTF-8; Python holds it as text that JSON cannot carry.
+        return _ENCODER.encode(_escaped(msgspec.to_builtins(message))) + b"\n"
+
+
+def _escaped(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        case dict():
+            return {key: _escaped(member) for key, member in value.items()}
+        case list() | tuple():
+            return [_escaped(member) for member in value]
+        case _:
+            return value

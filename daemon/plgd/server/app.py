@@ -64,6 +64,11 @@ class Daemon:
         handlers = Handlers(config, paths, self._worker, make_models, self._lifecycle, self.request_stop)
         handlers.register(self._dispatcher)
 
+    @property
+    def method_names(self) -> frozenset[str]:
+        """The methods that it answers."""
+        return self._dispatcher.names
+
     def request_stop(self, drain: bool) -> None:
         """Let the daemon end, after finishing its edits or after cancelling them. Returns at once."""
         self._lifecycle.request_stop()
