@@ -1,4 +1,7 @@
-"""`python -m plgd serve`: the daemon's process. People use `plgd start`."""
+"""`python -m plgd serve` is the daemon's process, `python -m plgd bench` one that measures.
+
+People use `plgd start` and `plgd bench`, which set the environment up for them.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from functools import partial
 
 import anyio
 
+from plgd.bench.command import run_bench
+from plgd.bench.options import add_options
 from plgd.config import load_config
 from plgd.errors import AlreadyRunning, PlgdError
 from plgd.launch import ALREADY_RUNNING_EXIT
@@ -24,17 +29,20 @@ __all__ = ("main",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the daemon in this process until it stops.
+    """Run the daemon in this process until it stops, or a measurement until it is done.
 
     Returns:
         The exit status: 0; 75 when another daemon runs; the error's own otherwise.
     """
     parser = argparse.ArgumentParser(prog="python -m plgd", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+    commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="run the daemon in the foreground")
     serve.add_argument("--ready-fd", type=int, help="a pipe to tell when clients can connect; the log takes the output")
+    add_options(commands.add_parser("bench", help="measure this machine", allow_abbrev=False))
     parsed = parser.parse_args(arguments)
     try:
+        if parsed.command == "bench":
+            return run_bench(parsed)
         _serve(parsed.ready_fd)
     except AlreadyRunning as error:
         sys.stderr.write(f"{error}\n")

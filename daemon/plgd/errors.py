@@ -19,6 +19,7 @@ PlgdError
 ├── ProtocolError                a message on the socket is not what the protocol says
 │   ├── ParseError, InvalidRequest, MethodNotFound, InvalidParams
 │   └── FrameTooLarge, HelloFirst
+├── BenchError                   a measurement cannot be made here
 ├── QueueFull, ShuttingDown, TooManyConnections  the daemon is alive but takes no more work
 └── Cancelled                    the request was cancelled
 
@@ -33,6 +34,7 @@ from typing import ClassVar, Final
 __all__ = (
     "BY_CODE",
     "AlreadyRunning",
+    "BenchError",
     "Cancelled",
     "ConfigError",
     "Conflict",
@@ -349,6 +351,23 @@ class RollbackFailed(EngineError):
     @classmethod
     def of(cls, asked: int, went: int, where: str) -> RollbackFailed:
         return cls(f"Rollback of {asked} tokens dropped {went} in {where}; the session was closed.")
+
+
+# Bench ------------------------------------------------------------------------------------------
+
+
+class BenchError(PlgdError):
+    """A measurement cannot be made here, or its result cannot be kept."""
+
+    code = -32090
+
+    @classmethod
+    def needs(cls, module: str, extra: str) -> BenchError:
+        return cls(f'This needs {module}, which is not installed: pip install "plgd[{extra}]"')
+
+    @classmethod
+    def unwritable(cls, path: str, reason: str) -> BenchError:
+        return cls(f"{path} was not written: {reason}.")
 
 
 # Daemon -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from plgd.blas import find_preload
 from plgd.errors import DaemonUnreachable, StartFailed
 from plgd.paths import Paths, private_folder
 
-__all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "launch")
+__all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "daemon_environment", "launch")
 
 # The exit status of `plgd serve` when another daemon holds the lock (EX_TEMPFAIL of sysexits.h).
 ALREADY_RUNNING_EXIT: Final = 75
@@ -100,7 +100,7 @@ def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             pass_fds=(tell,),
-            env=_environment(paths),
+            env=daemon_environment(paths),
             cwd="/",
         )
     # Reaps the daemon if this process outlives it, and keeps `process` from being collected before that.
@@ -108,7 +108,8 @@ def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
     return process
 
 
-def _environment(paths: Paths) -> dict[str, str]:
+def daemon_environment(paths: Paths) -> dict[str, str]:
+    """Return the environment in which the model runs at full speed, with this user's places made absolute."""
     places = {
         "PLGD_CONFIG_DIR": str(paths.config_dir.absolute()),
         "PLGD_CACHE_DIR": str(paths.cache_dir.absolute()),

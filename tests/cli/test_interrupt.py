@@ -75,7 +75,7 @@ def test_interrupted_pull_can_go_on(daemon: FakeDaemon) -> None:
 def test_other_commands_end_as_well(daemon: FakeDaemon) -> None:
     """Ctrl-C ends any other command with 130 and without a traceback."""
     daemon.answers(PING, None)
-    with started("bench", "rpc") as process:
+    with started("bench", "--rpc") as process:
         ended = interrupt(process, daemon, PING)
     assert (130, b"", b"plgd: Interrupted.\n") == ended
     daemon.answers(PING, PingResult())

@@ -30,7 +30,7 @@ print(code, *sys.modules, file=sys.stderr)
         ["model", "list"],
         ["model", "pull", "builtin", "--json"],
         ["doctor"],
-        ["bench", "rpc", "--count", "2"],
+        ["bench", "--rpc", "--count", "2"],
     ],
     ids=" ".join,
 )

@@ -42,7 +42,6 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
         (["edti", "a.py"], "'edit'"),
         (["statsu"], "'status'"),
         (["model", "lst"], "'list'"),
-        (["bench", "rcp"], "'rpc'"),
     ],
 )
 def test_misspelt_command_names_the_nearest(words: list[str], nearest: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +76,7 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["model"], "required: COMMAND"),
         (["model", "pull"], "required: NAME"),
         (["logs", "-n", "-3"], "-n/--lines"),
-        (["bench", "rpc", "--count", "0"], "not a whole number"),
+        (["bench", "--count", "0"], "not a whole number"),
     ],
 )
 def test_wrong_usage_is_explained(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,7 @@ def build_parser(words: Sequence[str]) -> Parser:
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == named:
             register: Callable[[str, Parser], None] = importlib.import_module(module).register
+            command.set_defaults(words=words[words.index(name) + 1 :])  # for a command that hands them on
             register(name, command)
     return parser
 

@@ -1,15 +1,24 @@
-"""`plgd bench`: measurements of this machine."""
+"""`plgd bench`: measurements of this machine.
+
+What needs the model runs in a process of its own, in the environment that the daemon gets; this one may not load it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import sys
 import time
+from collections.abc import Sequence
+from typing import NoReturn
 
 import anyio
 import msgspec
 
+from plgd.bench.options import add_options
 from plgd.client import connect
+from plgd.launch import daemon_environment
 from plgd.paths import Paths
 from plgd.protocol.messages import NoParams
 from plgd.protocol.methods import PING
@@ -30,16 +39,27 @@ class RoundTrips(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def register(_name: str, parser: Parser) -> None:
-    """Add the commands below `plgd bench`."""
-    commands = parser.add_subparsers(dest="bench_command", metavar="COMMAND", required=True, title="commands")
-    summary = "time a request that does nothing, from this process to the daemon and back"
-    rpc = commands.add_parser("rpc", help=summary, description=f"{summary.capitalize()}.")
+    """Add the options of `plgd bench`."""
+    mode = add_options(parser)
+    summary = "the time of a request that does nothing, from this process to the daemon and back"
+    mode.add_argument("--rpc", dest="mode", action="store_const", const="rpc", help=summary)
+    rpc = parser.add_argument_group("for --rpc")
     rpc.add_argument("--count", type=positive, default=1000, metavar="N", help="requests (default 1000)")
-    rpc.add_argument("--json", action="store_true", help="print the times as JSON")
-    rpc.set_defaults(run=_rpc)
+    parser.set_defaults(run=_run)
 
 
-def _rpc(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
+    return _time_requests(arguments) if arguments.mode == "rpc" else _hand_over(arguments.words)
+
+
+def _hand_over(words: Sequence[str]) -> NoReturn:
+    """Become the process that measures."""
+    # -P: a module in the working folder must not shadow one of plgd's.
+    command = [sys.executable, "-P", "-m", "plgd", "bench", *words]
+    os.execve(sys.executable, command, daemon_environment(Paths.from_environment()))  # noqa: S606  # our own interpreter
+
+
+def _time_requests(arguments: argparse.Namespace) -> int:
     times = anyio.run(_measure, arguments.count)
     if arguments.json:
         write(msgspec.json.encode(times) + b"\n")

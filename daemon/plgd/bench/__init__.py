@@ -1,0 +1,1 @@
+"""Measurements: this machine, its models and the policies, side by side with plain mlx-lm."""

@@ -1,0 +1,45 @@
+"""The process behind `plgd bench`: finds what is to be measured, measures it, reports."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from rich.console import Console
+
+from plgd.errors import Cancelled
+
+__all__ = ("RUNNERS", "run_bench")
+
+# Each runs in `run(arguments, console)`. Only the one that is asked for is imported: a replay needs no mlx.
+RUNNERS: Final = {
+    "compare": "plgd.bench.compare",
+    "host": "plgd.bench.host",
+    "widths": "plgd.bench.widths",
+}
+
+# Tables are as wide as they need to be in a pipe, where nobody wraps them.
+PIPE_WIDTH: Final = 160
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    """Run one measurement and print its result.
+
+    Args:
+        arguments: parsed with `plgd.bench.options`.
+
+    Returns:
+        The exit status, 0.
+
+    Raises:
+        PlgdError: it cannot be measured here, or was interrupted; the message says why.
+    """
+    try:
+        run: Callable[[argparse.Namespace, Console], None] = importlib.import_module(RUNNERS[arguments.mode]).run
+        run(arguments, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
+    except KeyboardInterrupt as error:
+        raise Cancelled("Interrupted.") from error
+    return 0

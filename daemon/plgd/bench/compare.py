@@ -1,0 +1,104 @@
+"""`plgd bench`: the five reference workloads under every arm."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from rich.console import Console
+
+from plgd.bench.arms import Arm, PolicyArm
+from plgd.bench.machine import Machine, open_machine
+from plgd.bench.measure import geometric_means, measure
+from plgd.bench.options import ARMS, PLAIN
+from plgd.bench.progress import Progress
+from plgd.bench.prompts import tokenize
+from plgd.bench.report import show_comparison
+from plgd.bench.results import BenchResult, WorkloadResult
+from plgd.bench.workloads import WORKLOADS
+from plgd.config import Config, load_config
+from plgd.engine.governor import make_governor, make_proposer
+from plgd.errors import BenchError
+from plgd.paths import Paths
+
+__all__ = ("make_arms", "run")
+
+# What the policies of fixed reach may verify: up to seven drafted tokens.
+REFERENCE_WIDTHS: Final = range(1, 9)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Measure and report.
+
+    Raises:
+        BenchError: matplotlib is missing, or the plot cannot be written.
+        ModelError: the model cannot be found or loaded.
+        EngineError: the model failed.
+    """
+    plot = _load_plotter() if arguments.plot is not None else None
+    paths = Paths.from_environment()
+    config = load_config(paths.config_file)
+    with Progress() as progress:
+        machine = open_machine(arguments.model, REFERENCE_WIDTHS, paths, config, on_progress=progress.say)
+        arms = make_arms(machine, arguments.arms or ARMS, config)
+        result = _compare(machine, arms, arguments, progress)
+    if arguments.json:
+        console.file.write(msgspec.json.encode(result).decode() + "\n")
+    else:
+        show_comparison(result, console)
+    if plot is not None:
+        plot(result, arguments.plot)
+
+
+def _load_plotter() -> Callable[[BenchResult, Path], None]:
+    """Find out before anything is measured whether a plot can be drawn."""
+    try:
+        plot: Callable[[BenchResult, Path], None] = importlib.import_module("plgd.bench.plot").plot_speedups
+    except ModuleNotFoundError as error:
+        raise BenchError.needs(error.name or "a module", "bench") from error
+    return plot
+
+
+def make_arms(machine: Machine, names: Sequence[str], config: Config) -> list[Arm]:
+    """Make the named arms. The reference policies have their own constants, whatever the user has configured."""
+    return [
+        machine.plain
+        if name == PLAIN
+        else PolicyArm(
+            name,
+            machine.model,
+            partial(make_proposer, name),
+            partial(make_governor, name),
+            prefill_slice=config.engine.prefill_slice,
+        )
+        for name in names
+    ]
+
+
+def _compare(machine: Machine, arms: Sequence[Arm], arguments: argparse.Namespace, progress: Progress) -> BenchResult:
+    workloads: dict[str, WorkloadResult] = {}
+    for name in arguments.only or WORKLOADS:
+        workload = WORKLOADS[name]
+        workloads[name] = measure(
+            arms,
+            tokenize(workload, machine.model.tokenizer),
+            max_tokens=min(workload.max_tokens, arguments.max_tokens or workload.max_tokens),
+            n_repeats=arguments.repeats,
+            on_call=partial(_say, progress, name, arguments.repeats),
+        )
+    return BenchResult(
+        environment=msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2)),
+        n_repeats=arguments.repeats,
+        workloads=workloads,
+        geometric_means=geometric_means(workloads),
+    )
+
+
+def _say(progress: Progress, workload: str, n_repeats: int, arm: str, repeat: int) -> None:
+    progress.say(f"{workload}: {arm} {f'{repeat} of {n_repeats}' if repeat else '(untimed)'}")

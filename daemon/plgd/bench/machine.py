@@ -1,0 +1,85 @@
+"""The machine under measurement: a loaded model, ready to run, and what it runs on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from plgd.bench.plain import PlainArm
+from plgd.bench.results import Environment
+from plgd.config import Config
+from plgd.engine.mlx.device import describe_device
+from plgd.engine.mlx.load import load_model
+from plgd.engine.mlx.model import MlxModel
+from plgd.models.catalog import resolve
+from plgd.paths import Paths
+from plgd.version import __version__
+
+__all__ = ("Machine", "describe", "open_machine")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A model in memory.
+
+    Attributes:
+        model: the model.
+        plain: mlx-lm's own decoding of it.
+        environment: what it runs on.
+    """
+
+    model: MlxModel
+    plain: PlainArm
+    environment: Environment
+
+
+def open_machine(
+    name: str | None,
+    widths: Iterable[int],
+    paths: Paths,
+    config: Config,
+    *,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Machine:
+    """Load a model and run each verify width once, so that nothing timed compiles a kernel.
+
+    Args:
+        name: as for an edit; None for the default.
+        widths: the verify widths that will be timed.
+        paths: the user's folders.
+        config: the user's settings.
+        on_progress: is told what happens.
+
+    Raises:
+        ModelError: the model cannot be found or loaded.
+    """
+    found = resolve(name, paths, config)
+    model = load_model(
+        found.folder,
+        name=found.name,
+        adapter=found.adapter,
+        context_limit=config.model.context_limit,
+        on_progress=lambda percent: on_progress(f"loading {found.name} {percent:.0f} %"),
+    )
+    for width in widths:
+        on_progress(f"warming up width {width}")
+        model.warm_up([width])
+    return Machine(model, PlainArm(model.network, model.eos_tokens), describe(model.name))
+
+
+def describe(model_name: str) -> Environment:
+    """Describe this machine as it is now."""
+    device = describe_device()
+    return Environment(
+        model=model_name,
+        device=device.kind,
+        device_name=device.name,
+        blas=device.blas,
+        n_cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        versions={"plgd": __version__, **device.versions},
+        load_before=round(os.getloadavg()[0], 2),
+    )

@@ -1,0 +1,73 @@
+"""The options of `plgd bench`, shared by the command line, which hands them on, and the process that measures.
+
+Nothing heavy is imported here: `plgd bench --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final, get_args
+
+from plgd.bench.workloads import WORKLOADS
+from plgd.config import Policy
+
+__all__ = ("ARMS", "PLAIN", "add_options", "whole_number")
+
+# The arm that every other one is compared with: mlx-lm's own decoding.
+PLAIN: Final = "plain"
+ARMS: Final = (PLAIN, *sorted(get_args(Policy), key=("off", "ds4", "graded", "gated", "cost").index))
+
+
+def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add the options of every measurement to a parser.
+
+    Returns:
+        The group that chooses what to measure, for a front end with a measurement of its own.
+    """
+    modes = parser.add_argument_group("what to measure (without any: the five reference workloads)")
+    mode = modes.add_mutually_exclusive_group()
+    for name, summary in (
+        ("widths", "the cost of each verify width, by context length"),
+        ("host", "the time that plgd's own loop takes in a round, without a model"),
+    ):
+        mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, help=summary)
+    parser.set_defaults(mode="compare")
+
+    shared = parser.add_argument_group("for every measurement")
+    shared.add_argument("--json", action="store_true", help="print the result as JSON")
+    shared.add_argument("--model", metavar="NAME", help="the model; by default the one that edits use")
+    shared.add_argument("--repeats", type=whole_number, metavar="N", help="timed repeats (default 5)", default=5)
+
+    compare = parser.add_argument_group("for the reference workloads")
+    compare.add_argument(
+        "--only", action="append", choices=tuple(WORKLOADS), help="this workload; may be given several times"
+    )
+    compare.add_argument(
+        "--arms", type=_arms, metavar="NAME,...", help=f"of {', '.join(ARMS)} (default all; {PLAIN} is always run)"
+    )
+    compare.add_argument(
+        "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
+    )
+    compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
+    return mode
+
+
+def whole_number(word: str) -> int:
+    """Take a whole number of at least 1.
+
+    Raises:
+        argparse.ArgumentTypeError: the argument is none.
+    """
+    if not (word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 999999999")
+    return int(word)
+
+
+def _arms(word: str) -> tuple[str, ...]:
+    """Take names of arms, commas between them; returned in their usual order, plain among them."""
+    named = word.split(",")
+    for name in named:
+        if name not in ARMS:
+            raise argparse.ArgumentTypeError(f"there is no arm {name!r}; there are {', '.join(ARMS)}")
+    return tuple(name for name in ARMS if name == PLAIN or name in named)

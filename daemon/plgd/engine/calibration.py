@@ -1,0 +1,94 @@
+"""Calibration: measures what rounds cost on the device at hand, through the target's own contract."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from plgd.engine.cost import StepCosts
+from plgd.engine.target import Target
+
+__all__ = ("measure_costs",)
+
+# Prompt tokens per pass while a context is built up.
+SLICE: Final = 512
+
+# Pipelined steps per repeat; a single one is too short to be timed well.
+STEPS_PER_REPEAT: Final = 4
+
+
+def measure_costs(
+    make_target: Callable[[], Target],
+    *,
+    widths: Sequence[int],
+    contexts: Sequence[int],
+    n_repeats: int,
+    clock: Callable[[], float],
+    on_progress: Callable[[int, int], None] = lambda _context, _repeat: None,
+) -> StepCosts:
+    """Time rounds of each width behind each context length.
+
+    Each round is one that a reply could have: a verify whose draft is dropped whole, so that the context moves on by
+    one token from round to round. On some devices a plan is built for each pair of shapes, which a standing context
+    would pay for only once. The widths take turns, so that a slow second meets all of them, and the first turn, which
+    compiles kernels, is not counted. Which tokens are fed does not matter.
+
+    Args:
+        make_target: starts an empty sequence.
+        widths: ascending from 1.
+        contexts: tokens before the first timed round, ascending, each at least 1.
+        n_repeats: timed rounds of each width; the median counts.
+        clock: seconds from any start.
+        on_progress: is told the context length and the turn, 0 for the one that is not counted.
+
+    Raises:
+        EngineError: the model failed.
+        ValueError: a context does not fit into the model's, or the widths are none.
+    """
+    rows: list[tuple[float, ...]] = []
+    pipelined: list[float] = []
+    for n_context in contexts:
+        target = make_target()
+        _fill(target, n_context)
+        times_ms: dict[int, list[float]] = {width: [] for width in widths}
+        for repeat in range(n_repeats + 1):
+            on_progress(n_context, repeat)
+            for width in widths:
+                elapsed_ms = _time_round(target, width, clock)
+                if repeat:
+                    times_ms[width].append(elapsed_ms)
+        rows.append(tuple(statistics.median(times_ms[width]) for width in widths))
+        pipelined.append(_time_pipelined(target, n_repeats, clock))
+    return StepCosts(
+        widths=tuple(widths),
+        contexts=tuple(contexts),
+        costs_ms=tuple(rows),
+        pipelined_ms=tuple(pipelined),
+        max_width=max(widths),
+    )
+
+
+def _fill(target: Target, n_tokens: int) -> None:
+    for start in range(0, n_tokens, SLICE):
+        target.prefill([0] * min(SLICE, n_tokens - start))
+
+
+def _time_round(target: Target, width: int, clock: Callable[[], float]) -> float:
+    """Return the milliseconds of a round that commits one token."""
+    started_at = clock()
+    target.verify([0] * (width - 1))
+    target.rollback(width - 1)
+    return 1000.0 * (clock() - started_at)
+
+
+def _time_pipelined(target: Target, n_repeats: int, clock: Callable[[], float]) -> float:
+    """Return the milliseconds of a plain step while the pipeline is full."""
+    target.advance()
+    times_ms: list[float] = []
+    for _ in range(n_repeats):
+        started_at = clock()
+        for _ in range(STEPS_PER_REPEAT):
+            target.advance()
+        times_ms.append(1000.0 * (clock() - started_at) / STEPS_PER_REPEAT)
+    return statistics.median(times_ms)
