@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 import msgspec
-from anyio.abc import SocketStream
 
 from plgd.errors import ConnectionLost, from_wire
 from plgd.launch import connect_running, launch
@@ -19,6 +18,7 @@ from plgd.protocol import envelope
 from plgd.protocol.framing import Splitter
 from plgd.protocol.messages import PROTOCOL_VERSION, CancelParams, HelloParams
 from plgd.protocol.methods import CANCEL, HELLO, NOTIFICATIONS, Method
+from plgd.stream import Stream
 from plgd.version import __version__
 
 __all__ = ("Client", "OnNotification", "connect")
@@ -55,29 +55,30 @@ async def connect(paths: Paths, *, client: str, start: bool = True) -> AsyncIter
     """
     opened = await _open(paths, client, start=start)
     raised: Exception | None = None
-    async with opened, anyio.create_task_group() as group:
-        group.start_soon(opened.read_forever)
-        try:
-            yield opened
-        except Exception as error:  # noqa: BLE001  # a task group would wrap it; it is raised again below
-            raised = error
-        finally:
-            group.cancel_scope.cancel()
+    with closing(opened):
+        async with anyio.create_task_group() as group:
+            group.start_soon(opened.read_forever)
+            try:
+                yield opened
+            except Exception as error:  # noqa: BLE001  # a task group would wrap it; it is raised again below
+                raised = error
+            finally:
+                group.cancel_scope.cancel()
     if raised is not None:
         raise raised
 
 
 async def _open(paths: Paths, client: str, *, start: bool) -> Client:
     while True:
-        opened = Client(await (launch(paths) if start else connect_running(paths)))
+        opened = Client(await launch(paths) if start else connect_running(paths))
         try:
             refusal = await opened.hello(client)
         except BaseException:
-            await anyio.aclose_forcefully(opened.stream)
+            opened.close()
             raise
         if refusal is None:
             return opened
-        async with opened:
+        with closing(opened):
             makes_room = start and refusal.error.data is not None and refusal.error.data.stopping
             if not makes_room:
                 raise from_wire(refusal.error.code, refusal.error.message)
@@ -100,21 +101,17 @@ class _Call:
 class Client:
     """A connection to the daemon; made by `connect`. Any number of calls may be under way at once."""
 
-    def __init__(self, stream: SocketStream) -> None:
-        self.stream = stream
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
         self._splitter = Splitter(_FRAME_LIMIT)
         self._ids = count(1)
         self._calls: dict[envelope.RequestId, _Call] = {}
         self._sending = anyio.Lock()
         self._lost = False
 
-    async def __aenter__(self) -> Self:
-        """Own the connection."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Close the connection; the daemon cancels what it still does for it."""
-        await anyio.aclose_forcefully(self.stream)
+        self._stream.close()
 
     async def call(
         self, method: Method[ParamsT, ResultT], params: ParamsT, on_notification: OnNotification | None = None
@@ -217,9 +214,9 @@ class Client:
     async def _receive(self) -> envelope.Incoming:
         try:
             while (line := self._splitter.next_line()) is None:
-                self._splitter.feed(await self.stream.receive(_READ_BYTES))
+                self._splitter.feed(await self._stream.receive(_READ_BYTES))
             return envelope.decode(line)
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+        except (anyio.EndOfStream, anyio.BrokenResourceError) as error:
             raise ConnectionLost from error
 
     async def _cancel(self, request_id: int) -> None:
@@ -233,7 +230,7 @@ class Client:
         try:
             async with self._sending:
                 with anyio.fail_after(_SEND_TIMEOUT_S, shield=True):
-                    await self.stream.send(line)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError, TimeoutError) as error:
+                    await self._stream.send(line)
+        except (anyio.BrokenResourceError, TimeoutError) as error:
             self._lost = True
             raise ConnectionLost from error

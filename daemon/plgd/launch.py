@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 import anyio
-from anyio.abc import SocketStream
 
 from plgd.blas import find_preload
 from plgd.errors import DaemonUnreachable, StartFailed
 from plgd.paths import Paths, private_folder
+from plgd.stream import Stream
 
 __all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "daemon_environment", "launch")
 
@@ -27,7 +27,7 @@ _START_TIMEOUT_S: Final = 30.0
 _RETRY_S: Final = 0.05
 
 
-async def launch(paths: Paths) -> SocketStream:
+async def launch(paths: Paths) -> Stream:
     """Start the daemon unless one listens, and connect to it.
 
     Several callers may do so at once: one daemon comes up and all of them reach it. A daemon that is about to exit
@@ -46,7 +46,7 @@ async def launch(paths: Paths) -> SocketStream:
         with anyio.fail_after(_START_TIMEOUT_S):
             while True:
                 try:
-                    return await anyio.connect_unix(path)
+                    return Stream.connect(path)
                 except OSError:
                     # No daemon, or one that is just coming or going: the lock knows.
                     if not await _start(paths):
@@ -56,7 +56,7 @@ async def launch(paths: Paths) -> SocketStream:
         raise StartFailed.because(reason, str(paths.log)) from error
 
 
-async def connect_running(paths: Paths) -> SocketStream:
+def connect_running(paths: Paths) -> Stream:
     """Connect to the daemon that runs.
 
     Raises:
@@ -65,7 +65,7 @@ async def connect_running(paths: Paths) -> SocketStream:
     """
     path = paths.check_socket()
     try:
-        return await anyio.connect_unix(path)
+        return Stream.connect(path)
     except OSError as error:
         raise DaemonUnreachable.at(str(path)) from error
 

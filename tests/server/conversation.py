@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import anyio
 import msgspec
-from anyio.abc import SocketStream
 
 from plgd.config import Config
 from plgd.paths import Paths
 from plgd.protocol.messages import PROTOCOL_VERSION
 from plgd.server.app import Daemon
 from plgd.server.instance import single_instance
+from plgd.stream import Stream
 from plgd.version import __version__
 from server.machine import PATIENCE_S, Machine, Shelf
 
@@ -42,7 +42,7 @@ async def serving(
 class Wire:
     """A client that sends and reads bytes as they are."""
 
-    def __init__(self, stream: SocketStream) -> None:
+    def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self._buffer = b""
 
@@ -63,7 +63,7 @@ class Wire:
         """Return the next message."""
         with anyio.fail_after(PATIENCE_S):
             while b"\n" not in self._buffer:
-                self._buffer += await self.stream.receive()
+                self._buffer += await self.stream.receive(65536)
         line, _, self._buffer = self._buffer.partition(b"\n")
         return msgspec.json.decode(line, type=dict[str, Any])
 
@@ -91,7 +91,7 @@ class Wire:
         with anyio.fail_after(PATIENCE_S):
             while True:
                 try:
-                    await self.stream.receive()
+                    await self.stream.receive(65536)
                 except (anyio.EndOfStream, anyio.BrokenResourceError):
                     return True
 
@@ -99,7 +99,7 @@ class Wire:
 @asynccontextmanager
 async def wire(paths: Paths, *, hello: bool = True) -> AsyncIterator[Wire]:
     """Connect, and introduce the client unless the test is about that."""
-    async with await anyio.connect_unix(paths.socket) as stream:
+    with closing(Stream.connect(paths.socket)) as stream:
         client = Wire(stream)
         if hello:
             await client.ask("hello", "hello", {"protocol": PROTOCOL_VERSION, "version": __version__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,7 @@ async def test_clients_are_bounded(paths: Paths) -> None:
             async with wire(paths, hello=False) as second:
                 assert (await second.error(None))[0] == TooManyConnections.code
                 assert await second.closed()
-            await first.stream.send_eof()
+            first.stream.socket.shutdown(socket.SHUT_WR)
             assert await first.closed()
         async with wire(paths) as third:
             await third.send(PING)

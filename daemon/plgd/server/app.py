@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
 import os
 import resource
+import socket
 from collections.abc import Callable
+from contextlib import closing
 from typing import Final
 
 import anyio
 from anyio import to_thread
-from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from plgd.config import Config
 from plgd.edits.job import JobEvent
@@ -27,6 +30,7 @@ from plgd.server.instance import Instance, peer_uid
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.worker import Worker
+from plgd.stream import Stream
 from plgd.version import __version__
 
 __all__ = ("Daemon", "make_mlx_backend", "make_pulled_models")
@@ -85,21 +89,20 @@ class Daemon:
         _allow_files(self._config.connection_limit + _OTHER_FILES)
         self._worker.start()
         try:
-            async with await SocketListener.from_socket(instance.listener) as listener:
-                _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())
-                on_listening()
-                async with anyio.create_task_group() as clients:
-                    async with anyio.create_task_group() as service:
-                        service.start_soon(self._accept, listener, clients)
-                        service.start_soon(self._watch_idle)
-                        await self._lifecycle.stop_requested.wait()
-                        _LOG.info("stopping; %d requests to finish", self._lifecycle.n_active)
-                        await self._lifecycle.wait_quiet()
-                        service.cancel_scope.cancel()
-                    instance.remove_socket()
-                    self._lifecycle.finished.set()
-                    for connection in self._connections:
-                        connection.finish()
+            _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())
+            on_listening()
+            async with anyio.create_task_group() as clients:
+                async with anyio.create_task_group() as service:
+                    service.start_soon(self._accept, instance.listener, clients)
+                    service.start_soon(self._watch_idle)
+                    await self._lifecycle.stop_requested.wait()
+                    _LOG.info("stopping; %d requests to finish", self._lifecycle.n_active)
+                    await self._lifecycle.wait_quiet()
+                    service.cancel_scope.cancel()
+                instance.remove_socket()
+                self._lifecycle.finished.set()
+                for connection in self._connections:
+                    connection.finish()
         finally:
             self._worker.close()
             with anyio.CancelScope(shield=True):
@@ -107,20 +110,21 @@ class Daemon:
                     _LOG.warning("the model is still at work; it ends with the process")
         _LOG.info("plgd stopped")
 
-    async def _accept(self, listener: SocketListener, clients: TaskGroup) -> None:
+    async def _accept(self, listener: socket.socket, clients: TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             try:
-                stream = await listener.accept()
+                connected, _ = await loop.sock_accept(listener)
             except OSError as error:
                 _LOG.error("a client could not connect: %s", error)
                 await anyio.sleep(_ACCEPT_RETRY_S)
                 continue
-            clients.start_soon(self._serve_client, stream)
+            clients.start_soon(self._serve_client, Stream(connected))
 
-    async def _serve_client(self, stream: SocketStream) -> None:
-        if peer_uid(stream.extra(SocketAttribute.raw_socket)) != os.geteuid():  # noqa: S610  # not Django's `extra`
+    async def _serve_client(self, stream: Stream) -> None:
+        if peer_uid(stream.socket) != os.geteuid():
             _LOG.warning("a client of another user was refused")
-            await stream.aclose()
+            stream.close()
             return
         if len(self._connections) >= self._config.connection_limit:
             _LOG.warning("a client was refused: %d are connected", len(self._connections))
@@ -146,8 +150,8 @@ class Daemon:
             await anyio.sleep(limit_s - idle_s)
 
 
-async def _refuse(stream: SocketStream, limit: int) -> None:
-    async with stream:
+async def _refuse(stream: Stream, limit: int) -> None:
+    with closing(stream):
         try:
             with anyio.move_on_after(1.0):
                 await stream.send(encode_failure(None, TooManyConnections.of(limit)))

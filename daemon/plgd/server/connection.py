@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import Final
 
 import anyio
-from anyio.abc import SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 from msgspec import Raw
 
 from plgd.errors import Cancelled, FrameTooLarge, HelloFirst, InvalidParams, InvalidRequest, ProtocolError, QueueFull
@@ -17,6 +17,7 @@ from plgd.protocol.methods import CANCEL, HELLO, STOP
 from plgd.server.dispatch import Dispatcher
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.outbox import Outbox
+from plgd.stream import Stream
 
 __all__ = ("Connection",)
 
@@ -41,7 +42,7 @@ class Connection:
         frame_limit: bytes of one message.
     """
 
-    def __init__(self, stream: SocketStream, dispatcher: Dispatcher, lifecycle: Lifecycle, *, frame_limit: int) -> None:
+    def __init__(self, stream: Stream, dispatcher: Dispatcher, lifecycle: Lifecycle, *, frame_limit: int) -> None:
         self._stream = stream
         self._dispatcher = dispatcher
         self._lifecycle = lifecycle
@@ -54,17 +55,16 @@ class Connection:
 
     async def serve(self) -> None:
         """Serve the client until the connection ends; the requests that are still under way then are cancelled."""
-        async with self._stream:
-            with self._whole:
-                async with anyio.create_task_group() as sending:
-                    sending.start_soon(self._send_forever)
-                    async with anyio.create_task_group() as requests:
-                        with self._reading:
-                            await self._read_forever(requests)
-                        if not self._reading.cancelled_caught:
-                            requests.cancel_scope.cancel()
-                    self._outbox.close()
-                    self._whole.deadline = anyio.current_time() + _FLUSH_TIMEOUT_S
+        with closing(self._stream), self._whole:
+            async with anyio.create_task_group() as sending:
+                sending.start_soon(self._send_forever)
+                async with anyio.create_task_group() as requests:
+                    with self._reading:
+                        await self._read_forever(requests)
+                    if not self._reading.cancelled_caught:
+                        requests.cancel_scope.cancel()
+                self._outbox.close()
+                self._whole.deadline = anyio.current_time() + _FLUSH_TIMEOUT_S
 
     def finish(self) -> None:
         """Read no more; the connection ends when the requests that are under way are answered."""
@@ -73,7 +73,7 @@ class Connection:
     async def _send_forever(self) -> None:
         try:
             await self._outbox.send_to(self._stream)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except anyio.BrokenResourceError:
             self._whole.cancel()
 
     def _send(self, line: bytes) -> None:
@@ -88,7 +88,7 @@ class Connection:
                 while (line := self._splitter.next_line()) is not None:
                     await self._take(line, requests)
                 self._splitter.feed(await self._stream.receive(_READ_BYTES))
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
             return
         except FrameTooLarge as error:
             self._send(envelope.encode_failure(None, error))
@@ -122,6 +122,9 @@ class Connection:
         else:
             scope = self._requests[request.id] = anyio.CancelScope()
             requests.start_soon(self._answer, request, scope)
+            if len(self._requests) == _REQUEST_LIMIT:
+                # The quick ones end as soon as they get a turn.
+                await anyio.lowlevel.checkpoint()
 
     async def _answer(self, request: envelope.Request, scope: anyio.CancelScope) -> None:
         # A `stop` waits for the requests that are counted, so it cannot be one of them.

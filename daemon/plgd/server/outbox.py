@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 import anyio
-from anyio.abc import ByteSendStream
+
+from plgd.stream import Stream
 
 __all__ = ("Outbox",)
 
@@ -42,11 +43,11 @@ class Outbox:
         self._closed = True
         self._changed.set()
 
-    async def send_to(self, stream: ByteSendStream) -> None:
+    async def send_to(self, stream: Stream) -> None:
         """Send until the outbox is closed and empty, or has overflowed.
 
         Raises:
-            anyio.BrokenResourceError, anyio.ClosedResourceError: the client is gone.
+            anyio.BrokenResourceError: the client is gone.
         """
         while not self.overflowed:
             if self._lines:
