@@ -67,18 +67,6 @@ async def test_an_edit_streams_its_reply_and_is_applied(paths: Paths, source: Pa
     assert text_of(source) == RENAMED
 
 
-async def test_progress_is_thinned(paths: Paths, source: Path) -> None:
-    """A reply of thousands of rounds sends progress about ten times a second, not with every round."""
-    reply = "".join(f"value_{n} = {n}\n" for n in range(600)) + "```\n"
-    async with serving(paths, Machine(m=ScriptedModel(reply))), wire(paths) as client:
-        await client.ask(1, "edit", edit_of(source))
-        notes = {"edit/progress": 0, "edit/delta": 0}
-        while "method" in (message := await client.read()):
-            notes[message["method"]] += 1
-        assert notes["edit/delta"] > 1000
-        assert notes["edit/progress"] < notes["edit/delta"] / 10
-
-
 @pytest.mark.parametrize(
     ("params", "error"),
     [

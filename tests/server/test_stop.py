@@ -116,20 +116,6 @@ async def test_a_daemon_that_nobody_needs_exits(paths: Paths) -> None:
         assert not paths.socket.exists()
 
 
-async def test_a_busy_daemon_does_not_exit(paths: Paths, source: Path) -> None:
-    """An edit that takes longer than the idle time is finished and answered."""
-    gate = Gate(is_open=False)
-    config = Config(daemon=DaemonConfig(exit_after_s=0.2))
-    async with serving(paths, Machine(m=GatedModel(REPLY, gate)), config=config), wire(paths) as client:
-        await client.ask(1, "edit", {"instruction": "rename", "path": str(source)})
-        await anyio.to_thread.run_sync(gate.wait_reached)
-        with anyio.move_on_after(0.5):
-            await client.answer(1)
-        gate.open()
-        with anyio.fail_after(PATIENCE_S):
-            assert (await client.answer(1))["result"]["status"] == "proposed"
-
-
 async def test_an_idle_model_is_unloaded_and_the_status_says_so(paths: Paths, source: Path) -> None:
     """The model leaves memory before the daemon does; the next edit loads it again."""
     machine = Machine(m=ScriptedModel(REPLY))
