@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doubles import HistoryTarget, ScriptedTarget
-from replies import reference_reply
+from session_replies import reference_reply
 
 
 @given(

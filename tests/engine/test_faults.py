@@ -10,7 +10,7 @@ import pytest
 from doubles import FailingTarget, HistoryTarget, StubbornTarget
 from plgd.engine.stops import Stops
 from plgd.errors import EngineError, RollbackFailed
-from replies import NEVER, decode_reply, policy_session, reference_reply, session_of
+from session_replies import NEVER, decode_reply, policy_session, reference_reply, session_of
 
 PROMPT = [0, 1, 0, 1, 0, 1]
 DRAFTS: list[tuple[int, int | None]] = [(3, 1), (0, None), (2, None), (0, None), (0, None), (4, 0)]

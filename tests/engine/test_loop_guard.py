@@ -11,7 +11,7 @@ from doubles import ScriptedTarget
 from plgd.engine.loop_guard import MIN_LOOP_REPEATS, MIN_LOOP_TOKENS, LoopGuard
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
-from replies import NEVER, decode_reply, session_of
+from session_replies import NEVER, decode_reply, session_of
 
 
 def fires_at(guard: LoopGuard, tokens: list[int]) -> int | None:

@@ -23,7 +23,7 @@ from plgd.engine.decode import Decoder
 from plgd.engine.session import Session
 from plgd.engine.stops import Ending, Stops
 from plgd.errors import EngineError
-from replies import NEVER, PatternWatcher, decode_reply, reference_reply, session_of
+from session_replies import NEVER, PatternWatcher, decode_reply, reference_reply, session_of
 
 PROMPT = [0, 1, 2, 0, 1]
 REPLY = reference_reply(PROMPT, 30, vocabulary=16)

@@ -12,7 +12,7 @@ from doubles import HistoryTarget
 from plgd.engine.governor import POLICIES
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
-from replies import NEVER, PatternWatcher, decode_reply, policy_session, reference_reply, session_of
+from session_replies import NEVER, PatternWatcher, decode_reply, policy_session, reference_reply, session_of
 
 prompts = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 drafts = st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=6)

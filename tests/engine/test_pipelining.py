@@ -6,7 +6,7 @@ from doubles import HistoryTarget, PlannedProposer
 from plgd.engine.fixed import FixedGovernor
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
-from replies import NEVER, decode_reply, policy_session, reference_reply, session_of
+from session_replies import NEVER, decode_reply, policy_session, reference_reply, session_of
 
 
 def test_pipelining_begins_after_two_plain_rounds() -> None:

@@ -7,7 +7,7 @@ import pytest
 from doubles import HistoryTarget, ScriptedTarget
 from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.stops import Stops
-from replies import NEVER, decode_reply, policy_session
+from session_replies import NEVER, decode_reply, policy_session
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -9,7 +9,7 @@ import pytest
 from doubles import HistoryTarget, ScriptedTarget
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
-from replies import NEVER, PatternWatcher, decode_reply, policy_session, reference_reply, session_of
+from session_replies import NEVER, PatternWatcher, decode_reply, policy_session, reference_reply, session_of
 
 
 def test_prefill_tells_its_progress() -> None:

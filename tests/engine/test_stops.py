@@ -8,7 +8,7 @@ from doubles import ScriptedTarget
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.stops import Ending, Stops
 from plgd.engine.types import StopReason
-from replies import NEVER, PatternWatcher, decode_reply, session_of
+from session_replies import NEVER, PatternWatcher, decode_reply, session_of
 
 REPLY = [*range(100, 130)]
 FULL_DRAFTS: list[tuple[int, int | None]] = [(8, None)]

@@ -57,8 +57,12 @@ class LiveCosts:
         return self._table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
 
     def observe(self, outcome: Outcome) -> None:
-        """Learn from a measured round; one that also waited for a step in flight says nothing about its own width."""
-        if outcome.elapsed_ms is None or outcome.met_in_flight:
+        """Learn from a measured round.
+
+        A round says something about one price only if it ran one pass: the first of a pipeline still waits for its
+        own, and one that ends a pipeline waits for two.
+        """
+        if outcome.elapsed_ms is None or outcome.pipelined != outcome.in_flight:
             return
         if outcome.pipelined:
             place, tabled = len(self._classes) - 1, self._table.plain_ms(outcome.n_history)

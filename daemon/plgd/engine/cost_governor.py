@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from plgd.engine.correction import LiveCosts
@@ -71,30 +72,25 @@ class CostGovernor:
         self._n_history = n_history
         self._fate = self._chances.fate
         priced, synchronous_ms, plain_ms = self._costs.prices(n_history)
-        best_k, best_rate = 0, self._gate.required_gain / plain_ms
-        reads_first = False
-        n_tokens, n_expected = 0, 1.0
-        survival = self._chances.survival(draft)
-        length = len(draft.tokens)
-        first_chance = 1.0
+        bubble_ms = synchronous_ms - plain_ms
         # Behind a step in flight the head is fed already, so that a block holds one drafted token more.
         n_heads = 0 if in_flight else 1
-        for width, round_ms in priced:
+        length = len(draft.tokens)
+        survival = self._chances.survival(draft)
+        first_chance = n_expected = next(survival)
+        n_counted = 1
+        best_k, best_rate, reads_first = 0, self._gate.required_gain / plain_ms, False
+        for width, price_ms in priced:
             k = min(width - n_heads, length)
-            while n_tokens < k:
-                chance = next(survival)
-                if not n_tokens:
-                    first_chance = chance
-                n_expected += chance
-                n_tokens += 1
-            if k < width - n_heads:  # the draft ends between two candidates
-                round_ms = self._costs.round_ms(k + n_heads, n_history)  # noqa: PLW2901 - the price of what is left
+            n_expected += sum(islice(survival, k - n_counted))
+            n_counted = k
+            round_ms = price_ms if k + n_heads == width else self._costs.round_ms(k + n_heads, n_history)
             reads = False
             if in_flight:
-                behind_ms = round_ms - (synchronous_ms - plain_ms)
-                reads = first_chance * round_ms < behind_ms
-                round_ms = plain_ms + min(first_chance * round_ms, behind_ms)  # noqa: PLW2901
-            rate = n_expected / round_ms
+                behind_ms, after_ms = round_ms - bubble_ms, first_chance * round_ms
+                reads = after_ms < behind_ms
+                round_ms = plain_ms + min(behind_ms, after_ms)
+            rate = (1.0 + n_expected) / round_ms
             if rate > best_rate:
                 best_k, best_rate, reads_first = k, rate, reads
             if k == length:
@@ -108,7 +104,7 @@ class CostGovernor:
         self._n_history = outcome.n_history
         self._learn_chances(outcome)
         self._learn_costs(outcome)
-        self._pipeline.observe(drafts=self._pays, drafted=outcome.n_drafted > 0)
+        self._pipeline.observe(landed=self._pays and outcome.draft.tokens[0] == outcome.tokens[0])
         if outcome.n_drafted:
             self.counts.n_shadow_confirmations += self._paused
             self._paused = False
@@ -136,12 +132,9 @@ class CostGovernor:
 
     def _learn_costs(self, outcome: Outcome) -> None:
         elapsed_ms = outcome.elapsed_ms
-        if elapsed_ms is not None:
-            _, synchronous_ms, plain_ms = self._costs.prices(outcome.n_history)
-            if outcome.n_drafted:
-                expected_ms = self._costs.round_ms(outcome.n_drafted + 1, outcome.n_history)
-                expected_ms += plain_ms if outcome.met_in_flight else 0.0
-                self._gate.observe_drafted(len(outcome.tokens), elapsed_ms, expected_ms, plain_ms)
-            else:
-                self._gate.observe_plain(elapsed_ms, synchronous_ms)
+        if elapsed_ms is not None and outcome.n_drafted:
+            plain_ms = self._costs.plain_ms(outcome.n_history)
+            expected_ms = self._costs.round_ms(outcome.n_drafted + 1, outcome.n_history)
+            expected_ms += plain_ms if outcome.in_flight else 0.0
+            self._gate.observe(len(outcome.tokens), elapsed_ms, expected_ms=expected_ms, plain_ms=plain_ms)
         self._costs.observe(outcome)

@@ -95,7 +95,7 @@ class Decoder:
             tokens=committed,
             n_history=n_history,
             pipelined=pipelined,
-            met_in_flight=in_flight and not pipelined,
+            in_flight=in_flight,
             elapsed_ms=self._measure(started_at),
         )
         self._governor.observe(outcome)

@@ -16,11 +16,14 @@ __all__ = ("Chances", "Fate")
 # Upper bounds of the classes of match length, and the chance assumed in each before anything was seen: a two-token
 # match in prose mostly misleads, a long one in code hardly ever does.
 MATCH_BOUNDS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-ASSUMED: Final = (0.15, 0.3, 0.45, 0.6, 0.72, 0.8, 0.87, 0.92, 0.94, 0.96, 0.975, 0.985)
+ASSUMED: Final = (0.12, 0.24, 0.36, 0.48, 0.72, 0.8, 0.87, 0.92, 0.94, 0.96, 0.975, 0.985)
 
 # Trials that the assumption, and what was seen under any fate, weigh as much as.
 ASSUMED_WEIGHT: Final = 3.0
 ANY_FATE_WEIGHT: Final = 4.0
+
+# What surprises of shorter matches leave of the chance of a longer one, at the least.
+MIN_CHANCE: Final = 0.05
 
 # How much of what a cell knows is kept when it learns more.
 KEPT: Final = 0.95
@@ -97,14 +100,30 @@ class Chances:
                 cell[1] = KEPT * cell[1] + refused
 
     def _by_class(self, proposer: str, fate: Fate) -> list[float]:
-        chances = list(ASSUMED)
-        weight = ASSUMED_WEIGHT
-        for key in ((proposer, None), (proposer, fate)):
-            cells = self._cells.get(key)
-            if cells is not None:
-                chances = [
-                    (accepted + weight * chance) / (accepted + refused + weight)
-                    for chance, (accepted, refused) in zip(chances, cells, strict=True)
-                ]
-            weight = ANY_FATE_WEIGHT
-        return chances
+        """Return the chance per class of match length, most of it from the cells that have seen the most."""
+        chances = _chained(self._cells.get((proposer, None)))
+        cells = self._cells.get((proposer, fate))
+        if cells is None:
+            return chances
+        return [
+            _mean(accepted, refused, prior, ANY_FATE_WEIGHT)
+            for (accepted, refused), prior in zip(cells, chances, strict=True)
+        ]
+
+
+def _chained(cells: list[list[float]] | None) -> list[float]:
+    """Update the assumed chances, each class's surprise being expected of the next longer one as well."""
+    if cells is None:
+        return list(ASSUMED)
+    chances = []
+    surprise = 1.0  # refusals met, in refusals assumed
+    for (accepted, refused), assumed in zip(cells, ASSUMED, strict=True):
+        expected = max(1.0 - surprise * (1.0 - assumed), MIN_CHANCE)
+        chance = _mean(accepted, refused, expected, ASSUMED_WEIGHT)
+        surprise = (1.0 - chance) / (1.0 - assumed)
+        chances.append(chance)
+    return chances
+
+
+def _mean(accepted: float, refused: float, prior: float, weight: float) -> float:
+    return (accepted + weight * prior) / (accepted + refused + weight)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from plgd.engine.cost import ASSUMED_COSTS, StepCosts
+from plgd.engine.cost_governor import MAX_COST_DRAFT, CostGovernor
 from plgd.engine.fixed import FixedGovernor
 from plgd.engine.gated import GatedGovernor
 from plgd.engine.graded import GradedGovernor
@@ -14,12 +16,13 @@ from plgd.engine.types import Outcome
 
 __all__ = ("POLICIES", "Governor", "make_governor", "make_proposer")
 
-POLICIES: Final = ("graded", "gated", "ds4", "off")
+POLICIES: Final = ("cost", "graded", "gated", "ds4", "off")
 
+# The references' own options and bounds. The cost policy may go as wide as its table pays for, and it judges a match
+# by its length, so longer n-grams are worth looking up.
 DEFAULT_DRAFT: Final = 7
-MAX_DRAFT: Final = 64
-DS4_MAX_DRAFT: Final = 15
-DS4_NGRAM: Final = 4
+MAX_DRAFTS: Final = {"cost": MAX_COST_DRAFT, "graded": 64, "gated": 64, "ds4": 15, "off": 64}
+NGRAMS: Final = {"cost": (2, 8), "graded": (2, 3), "gated": (2, 3), "ds4": (4, 4), "off": (2, 3)}
 
 
 class Governor(Protocol):
@@ -62,21 +65,24 @@ class Governor(Protocol):
         ...
 
 
-def make_governor(policy: str, *, max_draft: int = 0) -> Governor:
+def make_governor(policy: str, *, max_draft: int = 0, costs: StepCosts | None = None) -> Governor:
     """Make the governor of a policy.
 
     Args:
         policy: one of `POLICIES`.
-        max_draft: most tokens in one draft; 0 takes the policy's own.
+        max_draft: most tokens in one draft; 0 takes the policy's own: 7 for the reference policies, whatever the
+            table pays for under `cost`.
+        costs: the device's step costs, for `cost`; without them it begins with assumed ones.
 
     Raises:
         ValueError: no such policy, or `max_draft` is out of its bounds.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"no policy is called {policy!r}; there are {', '.join(POLICIES)}")
-    bound = DS4_MAX_DRAFT if policy == "ds4" else MAX_DRAFT
+    _check_policy(policy)
+    bound = MAX_DRAFTS[policy]
     if not 0 <= max_draft <= bound:
         raise ValueError(f"max_draft must be 1 to {bound} for policy {policy}, not {max_draft}")
+    if policy == "cost":
+        return CostGovernor(costs or ASSUMED_COSTS, max_draft or bound)
     n_tokens = max_draft or DEFAULT_DRAFT
     if policy == "graded":
         return GradedGovernor(n_tokens)
@@ -85,12 +91,24 @@ def make_governor(policy: str, *, max_draft: int = 0) -> Governor:
     return FixedGovernor(policy, n_tokens if policy == "ds4" else 0)
 
 
-def make_proposer(policy: str, *, ngram_min: int = 2, ngram_max: int = 3) -> Proposer:
-    """Make the n-gram proposer that belongs to a policy: 4-grams for `ds4`, else what is asked for.
+def make_proposer(policy: str, *, ngram_min: int = 0, ngram_max: int = 0) -> Proposer:
+    """Make the n-gram proposer that belongs to a policy.
+
+    Args:
+        policy: one of `POLICIES`; `ds4` always looks up 4-grams.
+        ngram_min: shortest n-gram; 0 takes the policy's own.
+        ngram_max: longest n-gram; 0 takes the policy's own.
 
     Raises:
-        ValueError: the n-gram lengths are out of bounds.
+        ValueError: no such policy, or the n-gram lengths are out of bounds.
     """
+    _check_policy(policy)
+    own_min, own_max = NGRAMS[policy]
     if policy == "ds4":
-        return NgramProposer(DS4_NGRAM, DS4_NGRAM)
-    return NgramProposer(ngram_min, ngram_max)
+        return NgramProposer(own_min, own_max)
+    return NgramProposer(ngram_min or own_min, ngram_max or own_max)
+
+
+def _check_policy(policy: str) -> None:
+    if policy not in POLICIES:
+        raise ValueError(f"no policy is called {policy!r}; there are {', '.join(POLICIES)}")

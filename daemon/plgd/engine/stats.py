@@ -53,6 +53,7 @@ class Stats:
         n_plain_rounds: those without a draft.
         n_pipelined_rounds: plain rounds that submitted the next step before the host read the last.
         n_drafted_rounds: those with a draft.
+        n_read_first: plain rounds that read a step in flight and submitted none, so that the next may draft.
         n_met_in_flight: drafted rounds that began behind a step still in flight.
         n_drafted: tokens drafted and verified.
         n_accepted: tokens of drafts that were committed.
@@ -68,6 +69,7 @@ class Stats:
     n_plain_rounds: int = 0
     n_pipelined_rounds: int = 0
     n_drafted_rounds: int = 0
+    n_read_first: int = 0
     n_met_in_flight: int = 0
     n_drafted: int = 0
     n_accepted: int = 0
@@ -84,9 +86,10 @@ class Stats:
         if not outcome.n_drafted:
             self.n_plain_rounds += 1
             self.n_pipelined_rounds += outcome.pipelined
+            self.n_read_first += outcome.in_flight and not outcome.pipelined
             return
         self.n_drafted_rounds += 1
-        self.n_met_in_flight += outcome.met_in_flight
+        self.n_met_in_flight += outcome.in_flight
         self.n_drafted += outcome.n_drafted
         self.n_accepted += outcome.n_accepted
         self.acceptance_lengths[len(outcome.tokens)] += 1

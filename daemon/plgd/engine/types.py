@@ -51,7 +51,7 @@ class Outcome:
         tokens: what was committed.
         n_history: tokens of prompt and reply before the round.
         pipelined: a plain round that submitted the next step before it was read.
-        met_in_flight: a step submitted earlier was used up by this round without a new one being submitted.
+        in_flight: a step submitted earlier was under way when the round began; the round used it.
         elapsed_ms: from the end of the round before to the end of this one; None when that says nothing about the
             target, as in a reply's first round or after a long time spent elsewhere.
     """
@@ -62,5 +62,5 @@ class Outcome:
     tokens: tuple[int, ...]
     n_history: int
     pipelined: bool
-    met_in_flight: bool
+    in_flight: bool
     elapsed_ms: float | None
