@@ -16,7 +16,8 @@ from typing import IO, Final
 __all__ = ("PLGD", "Terminal", "on_terminal", "plgd", "started")
 
 PLGD: Final = [sys.executable, "-m", "plgd_cli"]
-WAIT_S: Final = 30.0
+# A bound for what hangs; a busy machine with a real model may take minutes.
+WAIT_S: Final = 300.0
 
 
 def plgd(

@@ -26,7 +26,8 @@ Answer = msgspec.Struct | PlgdError | Callable[[], msgspec.Struct] | None
 ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
 ResultT = TypeVar("ResultT", bound=msgspec.Struct)
 
-WAIT_S: Final = 20.0
+# A bound for what hangs, far above what a busy machine takes.
+WAIT_S: Final = 120.0
 
 
 class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
