@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +11,7 @@ from typing import Final
 
 import mlx.core as mx
 
-__all__ = ("DeviceInfo", "describe_device", "on_cpu", "on_cuda")
+__all__ = ("DeviceInfo", "describe_device", "machine_memory", "on_cpu", "on_cuda")
 
 LIBRARIES: Final = ("mlx", "mlx-metal", "mlx-cpu", "mlx-cuda-13", "mlx-lm", "transformers", "tokenizers")
 
@@ -50,15 +51,20 @@ def describe_device() -> DeviceInfo:
     """Describe the default device."""
     facts = mx.device_info()
     kind = "cpu" if on_cpu() else "cuda" if on_cuda() else "metal"
-    memory = facts.get("max_recommended_working_set_size") or facts.get("total_memory") or facts.get("memory_size") or 0
+    memory = facts.get("max_recommended_working_set_size") or facts.get("total_memory") or facts.get("memory_size")
     return DeviceInfo(
         kind=kind,
         name=str(facts.get("device_name", kind)),
-        memory_bytes=int(memory),
+        memory_bytes=int(memory or machine_memory()),
         active_bytes=int(mx.get_active_memory()),
         blas=_find_blas() if kind == "cpu" else "",
         versions=_read_versions(),
     )
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _find_blas() -> str:

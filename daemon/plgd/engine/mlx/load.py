@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +13,7 @@ import mlx_lm.utils
 from mlx.utils import tree_flatten
 
 from plgd.engine.mlx.adapter import merge_adapter
-from plgd.engine.mlx.device import on_cpu
+from plgd.engine.mlx.device import machine_memory, on_cpu
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.precision import float32_bytes, to_float32
 from plgd.engine.mlx.text import MlxTokenizer
@@ -142,7 +141,7 @@ def _build(folder: Path, name: str) -> nn.Module:
 def _bring_in(network: nn.Module, name: str) -> Iterator[float]:
     """Read the weights into memory; yields the share that is there, 0 to 1."""
     try:
-        if on_cpu() and float32_bytes(network) <= MEMORY_SHARE * _memory_bytes():
+        if on_cpu() and float32_bytes(network) <= MEMORY_SHARE * machine_memory():
             yield from to_float32(network)
             return
         weights = tree_flatten(network.parameters())
@@ -154,10 +153,6 @@ def _bring_in(network: nn.Module, name: str) -> Iterator[float]:
             yield done / total
     except RuntimeError as error:
         raise DamagedModel.of(name, f"its weights cannot be read ({error})") from error
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _load_tokenizer(folder: Path, config: dict[str, Any], name: str) -> MlxTokenizer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.cache import make_prompt_cache
 
@@ -12,6 +13,7 @@ from plgd.engine.mlx.rollback import RollbackMethod
 from plgd.engine.mlx.sampling import Sampler
 from plgd.engine.mlx.target import MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
+from plgd.engine.mlx.threads import BlasThreads, find_openblas
 
 __all__ = ("MlxModel",)
 
@@ -44,6 +46,7 @@ class MlxModel:
         self._name = name
         self._eos_tokens = eos_tokens
         self._context_limit = context_limit
+        self._threads = BlasThreads(find_openblas())
 
     @property
     def name(self) -> str:
@@ -77,12 +80,7 @@ class MlxModel:
             sampler: takes tokens from logits; greedy when left out.
         """
         caches: list[Any] = make_prompt_cache(self._network)
-        return MlxTarget(
-            lambda tokens, caches: self._network(tokens, cache=caches),
-            caches,
-            context_limit=self._context_limit,
-            sampler=sampler,
-        )
+        return MlxTarget(self._forward, caches, context_limit=self._context_limit, sampler=sampler)
 
     def rollback_method(self) -> RollbackMethod:
         """Say how drafts are rolled back at the start of a sequence, for the status."""
@@ -103,3 +101,9 @@ class MlxModel:
             target.verify([0] * (width - 1))
             target.rollback(width - 1)
             target.advance()
+
+    def _forward(self, tokens: mx.array, caches: list[Any]) -> mx.array:
+        """Feed tokens [B, T]; returns logits [B, T, V]."""
+        self._threads.adapt()
+        logits: mx.array = self._network(tokens, cache=caches)
+        return logits
