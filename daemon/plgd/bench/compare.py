@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,14 +24,19 @@ from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, WorkloadResult
 from plgd.bench.workloads import WORKLOADS
 from plgd.config import Config, load_config
+from plgd.engine.calibration import measure_costs
+from plgd.engine.cost import StepCosts
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.errors import BenchError
 from plgd.paths import Paths
 
-__all__ = ("make_arms", "run")
+__all__ = ("load_plotter", "make_arms", "run")
 
 # What the policies of fixed reach may verify: up to seven drafted tokens.
 REFERENCE_WIDTHS: Final = range(1, 9)
+
+COST_WIDTHS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+COST_CONTEXTS: Final = (256, 2048)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -41,12 +47,14 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         ModelError: the model cannot be found or loaded.
         EngineError: the model failed.
     """
-    plot = _load_plotter() if arguments.plot is not None else None
+    plot = load_plotter() if arguments.plot is not None else None
     paths = Paths.from_environment()
     config = load_config(paths.config_file)
     with Progress() as progress:
         machine = open_machine(arguments.model, REFERENCE_WIDTHS, paths, config, on_progress=progress.say)
-        arms = make_arms(machine, arguments.arms or ARMS, config)
+        names = arguments.arms or ARMS
+        costs = _calibrate(machine, progress) if "cost" in names else None
+        arms = make_arms(machine, names, costs, config)
         result = _compare(machine, arms, arguments, progress)
     if arguments.json:
         console.file.write(msgspec.json.encode(result).decode() + "\n")
@@ -56,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         plot(result, arguments.plot)
 
 
-def _load_plotter() -> Callable[[BenchResult, Path], None]:
+def load_plotter() -> Callable[[BenchResult, Path], None]:
     """Find out before anything is measured whether a plot can be drawn."""
     try:
         plot: Callable[[BenchResult, Path], None] = importlib.import_module("plgd.bench.plot").plot_speedups
@@ -65,8 +73,21 @@ def _load_plotter() -> Callable[[BenchResult, Path], None]:
     return plot
 
 
-def make_arms(machine: Machine, names: Sequence[str], config: Config) -> list[Arm]:
-    """Make the named arms. The reference policies have their own constants, whatever the user has configured."""
+def _calibrate(machine: Machine, progress: Progress) -> StepCosts:
+    """Measure the step costs that the cost policy decides by."""
+    contexts = [n_tokens for n_tokens in COST_CONTEXTS if n_tokens + 512 <= machine.model.context_limit]
+    return measure_costs(
+        machine.model.target,
+        widths=COST_WIDTHS,
+        contexts=contexts,
+        n_repeats=5,
+        clock=time.perf_counter,
+        on_progress=lambda n_context, _: progress.say(f"step costs at context {n_context}"),
+    )
+
+
+def make_arms(machine: Machine, names: Sequence[str], costs: StepCosts | None, config: Config) -> list[Arm]:
+    """Make the named arms. Each policy has its own constants, whatever the user has configured."""
     return [
         machine.plain
         if name == PLAIN
@@ -74,7 +95,7 @@ def make_arms(machine: Machine, names: Sequence[str], config: Config) -> list[Ar
             name,
             machine.model,
             partial(make_proposer, name),
-            partial(make_governor, name),
+            partial(make_governor, name, costs=costs),
             prefill_slice=config.engine.prefill_slice,
         )
         for name in names
