@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import anyio
 import msgspec
 
-from plgd.errors import ConnectionLost, from_wire
+from plgd.errors import ConnectionLost, DaemonUnreachable, from_wire
 from plgd.launch import connect_running, launch
 from plgd.paths import Paths
 from plgd.protocol import envelope
@@ -35,6 +35,9 @@ _READ_BYTES: Final = 256 * 1024
 _SEND_TIMEOUT_S: Final = 10.0
 # An old daemon finishes the edits that run before it makes room.
 _REPLACE_TIMEOUT_S: Final = 600.0
+# Daemons that may go away during the introduction before it is given up, and the time between two.
+_N_TRIES: Final = 5
+_RETRY_S: Final = 0.05
 
 
 @asynccontextmanager
@@ -47,11 +50,11 @@ async def connect(paths: Paths, *, client: str, start: bool = True) -> AsyncIter
         start: start the daemon when none runs, and replace one that is older than this client.
 
     Raises:
-        DaemonUnreachable: no daemon runs and `start` is false.
+        DaemonUnreachable: no daemon answers and `start` is false.
         StartFailed: the daemon did not come up.
         SocketPathTooLong: the operating system could not bind the socket.
         VersionMismatch: the daemon speaks another protocol; it is newer, or `start` is false.
-        ConnectionLost: the daemon went away during the introduction.
+        ConnectionLost: daemons went away during the introduction, one after the other.
     """
     opened = await _open(paths, client, start=start)
     raised: Exception | None = None
@@ -69,23 +72,41 @@ async def connect(paths: Paths, *, client: str, start: bool = True) -> AsyncIter
 
 
 async def _open(paths: Paths, client: str, *, start: bool) -> Client:
+    n_lost = 0
+    has_replaced = False
     while True:
         opened = Client(await launch(paths) if start else connect_running(paths))
         try:
-            refusal = await opened.hello(client)
-        except BaseException:
-            opened.close()
-            raise
+            refusal = await _introduce(opened, client)
+        except ConnectionLost as error:
+            # A daemon in its last moments still lets clients connect; the next try finds it gone.
+            if not start:
+                raise DaemonUnreachable.at(str(paths.socket)) from error
+            n_lost += 1
+            if n_lost == _N_TRIES:
+                raise
+            await anyio.sleep(_RETRY_S)
+            continue
         if refusal is None:
             return opened
         with closing(opened):
-            makes_room = start and refusal.error.data is not None and refusal.error.data.stopping
-            if not makes_room:
+            makes_room = refusal.error.data is not None and refusal.error.data.stopping
+            # Twice would mean that this client cannot start its own version.
+            if not start or not makes_room or has_replaced:
                 raise from_wire(refusal.error.code, refusal.error.message)
             with anyio.move_on_after(_REPLACE_TIMEOUT_S) as waiting:
-                await opened.wait_closed()
+                await opened.read_forever()
             if waiting.cancelled_caught:
                 raise from_wire(refusal.error.code, refusal.error.message)
+            has_replaced = True
+
+
+async def _introduce(opened: Client, client: str) -> envelope.Failure | None:
+    try:
+        return await opened.hello(client)
+    except BaseException:
+        opened.close()
+        raise
 
 
 @dataclass(slots=True)
@@ -108,6 +129,7 @@ class Client:
         self._calls: dict[envelope.RequestId, _Call] = {}
         self._sending = anyio.Lock()
         self._lost = False
+        self._over = anyio.Event()
 
     def close(self) -> None:
         """Close the connection; the daemon cancels what it still does for it."""
@@ -168,11 +190,7 @@ class Client:
 
     async def wait_closed(self) -> None:
         """Wait until the daemon has ended the connection."""
-        try:
-            while True:
-                await self._receive()
-        except ConnectionLost:
-            return
+        await self._over.wait()
 
     async def read_forever(self) -> None:
         """Hand every message to the call that it belongs to, until the connection ends."""
@@ -181,6 +199,7 @@ class Client:
                 self._deliver(await self._receive())
         except ConnectionLost:
             self._lost = True
+            self._over.set()
             for call in self._calls.values():
                 call.done.set()
 

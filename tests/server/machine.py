@@ -135,6 +135,10 @@ class Shelf:
         self.was_interrupted = threading.Event()
         self._pulled = list(pulled)
 
+    def wait_interrupted(self) -> None:
+        """Wait until a pull has seen that nobody wants it any more."""
+        assert self.was_interrupted.wait(PATIENCE_S), "the pull was not interrupted"
+
     def find(self, name: str | None) -> str:
         wanted = name or self.default
         if wanted == "known":
