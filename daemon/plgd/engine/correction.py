@@ -14,10 +14,10 @@ __all__ = ("LiveCosts",)
 RATE: Final = 0.1
 MAX_SURPRISE: Final = 2.0
 
-# Measurements of a width class that weigh as much as those of all others together.
-TRUST: Final = 4.0
+# Measurements of a width class that weigh as much as those of its whole kind.
+TRUST: Final = 2.0
 
-# Costs change slowly with the context; so many tokens share one reading of the table.
+# Costs change slowly with the context and by correction; so many tokens share one reading of the table.
 CONTEXT_STEP: Final = 64
 
 
@@ -25,18 +25,23 @@ class LiveCosts:
     """Prices of rounds on this device, now.
 
     A measured round moves the ratio of measured to tabled time of its width class, exponentially weighted. A class
-    that was measured little leans on the ratio of all: a device that is throttled slows all widths together, and a
-    table in other units is brought to this device's by its first round.
+    that was measured little leans on its kind, plain or drafted, and a kind that never was on the other: a device
+    that is throttled slows all widths together, one whose kernels disappoint does so at many widths, and a table in
+    other units is brought to this device's by its first round.
 
     Args:
         table: the step costs to begin with.
+
+    Attributes:
+        table: the same.
     """
 
     def __init__(self, table: StepCosts) -> None:
-        self._table = table
-        self._overall: float | None = None
-        # One class per measured width and, last, one for pipelined plain rounds: (ratio, number of measurements).
-        self._classes = [(1.0, 0) for _ in range(len(table.widths) + 1)]
+        self.table = table
+        # One class per measured width and, last, one for pipelined plain rounds.
+        self._classes = [_Ratio() for _ in range(len(table.widths) + 1)]
+        self._plain = _Ratio()
+        self._drafted = _Ratio()
         self._prices: tuple[int, list[tuple[int, float]], float, float] | None = None
 
     def prices(self, n_context: int) -> tuple[list[tuple[int, float]], float, float]:
@@ -44,17 +49,17 @@ class LiveCosts:
         step = n_context // CONTEXT_STEP
         if self._prices is None or self._prices[0] != step:
             n_context = step * CONTEXT_STEP
-            priced = [(width, self.round_ms(width, n_context)) for width in self._table.candidates()]
+            priced = [(width, self.round_ms(width, n_context)) for width in self.table.candidates()]
             self._prices = (step, priced, self.round_ms(1, n_context), self.plain_ms(n_context))
         return self._prices[1:]
 
     def round_ms(self, width: int, n_context: int) -> float:
         """Return the expected time of a synchronous round."""
-        return self._table.round_ms(width, n_context) * self._ratio(self._class_of(width))
+        return self.table.round_ms(width, n_context) * self._ratio(self._class_of(width))
 
     def plain_ms(self, n_context: int) -> float:
         """Return the expected time of a pipelined plain round."""
-        return self._table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
+        return self.table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
 
     def observe(self, outcome: Outcome) -> None:
         """Learn from a measured round.
@@ -65,26 +70,40 @@ class LiveCosts:
         if outcome.elapsed_ms is None or outcome.pipelined != outcome.in_flight:
             return
         if outcome.pipelined:
-            place, tabled = len(self._classes) - 1, self._table.plain_ms(outcome.n_history)
+            place, tabled_ms = len(self._classes) - 1, self.table.plain_ms(outcome.n_history)
         else:
             width = outcome.n_drafted + 1
-            place, tabled = self._class_of(width), self._table.round_ms(width, outcome.n_history)
-        measured = outcome.elapsed_ms / tabled
-        if self._overall is None:
-            self._overall = measured
-        expected = self._ratio(place)
-        measured = min(max(measured, expected / MAX_SURPRISE), expected * MAX_SURPRISE)
-        self._overall += RATE * (measured - self._overall)
-        ratio, n_measured = self._classes[place]
-        rate = max(RATE, 1.0 / (n_measured + 1))
-        self._classes[place] = (ratio + rate * (measured - ratio), n_measured + 1)
-        self._prices = None
+            place, tabled_ms = self._class_of(width), self.table.round_ms(width, outcome.n_history)
+        measured = outcome.elapsed_ms / tabled_ms
+        kind = self._kind(place)
+        if not kind.n_measured:
+            self._prices = None  # they may be in other units
+        if self._plain.n_measured + self._drafted.n_measured:
+            expected = self._ratio(place)
+            measured = min(max(measured, expected / MAX_SURPRISE), expected * MAX_SURPRISE)
+        kind.learn(measured)
+        self._classes[place].learn(measured)
 
     def _class_of(self, width: int) -> int:
-        return min(bisect_left(self._table.widths, width), len(self._table.widths) - 1)
+        return min(bisect_left(self.table.widths, width), len(self.table.widths) - 1)
+
+    def _kind(self, place: int) -> _Ratio:
+        return self._plain if place in (0, len(self._classes) - 1) else self._drafted
 
     def _ratio(self, place: int) -> float:
-        if self._overall is None:
-            return 1.0
-        ratio, n_measured = self._classes[place]
-        return (n_measured * ratio + TRUST * self._overall) / (n_measured + TRUST)
+        own, kind = self._classes[place], self._kind(place)
+        if not kind.n_measured:
+            kind = self._plain if kind is self._drafted else self._drafted
+        return (own.n_measured * own.value + TRUST * kind.value) / (own.n_measured + TRUST)
+
+
+class _Ratio:
+    """Measured over tabled time; at first the mean of what was measured, later exponentially weighted."""
+
+    def __init__(self) -> None:
+        self.value = 1.0
+        self.n_measured = 0
+
+    def learn(self, measured: float) -> None:
+        self.n_measured += 1
+        self.value += max(RATE, 1.0 / self.n_measured) * (measured - self.value)

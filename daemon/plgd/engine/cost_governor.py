@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Final
 
 from plgd.engine.correction import LiveCosts
-from plgd.engine.cost import StepCosts
 from plgd.engine.evidence import Chances
 from plgd.engine.gate import LastGate
 from plgd.engine.pipeline import PipelineChoice
@@ -35,16 +34,16 @@ class CostGovernor:
     leaves a bubble. The cheaper one is taken.
 
     Args:
-        costs: the device's table.
+        costs: the device's prices.
         max_draft: most tokens in one draft.
     """
 
     policy: Final = "cost"
 
-    def __init__(self, costs: StepCosts, max_draft: int = MAX_COST_DRAFT) -> None:
+    def __init__(self, costs: LiveCosts, max_draft: int = MAX_COST_DRAFT) -> None:
         self.counts = GovernorCounts()
-        self._limit = min(costs.max_width - 1, max_draft)
-        self._costs = LiveCosts(costs)
+        self._limit = min(costs.table.max_width - 1, max_draft)
+        self._costs = costs
         self._chances = Chances()
         self._gate = LastGate()
         self._pipeline = PipelineChoice()

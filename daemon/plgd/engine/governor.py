@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.cost_governor import MAX_COST_DRAFT, CostGovernor
 from plgd.engine.fixed import FixedGovernor
@@ -65,14 +66,15 @@ class Governor(Protocol):
         ...
 
 
-def make_governor(policy: str, *, max_draft: int = 0, costs: StepCosts | None = None) -> Governor:
+def make_governor(policy: str, *, max_draft: int = 0, costs: StepCosts | LiveCosts | None = None) -> Governor:
     """Make the governor of a policy.
 
     Args:
         policy: one of `POLICIES`.
         max_draft: most tokens in one draft; 0 takes the policy's own: 7 for the reference policies, whatever the
             table pays for under `cost`.
-        costs: the device's step costs, for `cost`; without them it begins with assumed ones.
+        costs: for `cost`, the device's table, or live costs that all sessions of a model share, so that what one
+            reply measured the next one knows; without either it begins with an assumed table.
 
     Raises:
         ValueError: no such policy, or `max_draft` is out of its bounds.
@@ -82,7 +84,8 @@ def make_governor(policy: str, *, max_draft: int = 0, costs: StepCosts | None = 
     if not 0 <= max_draft <= bound:
         raise ValueError(f"max_draft must be 1 to {bound} for policy {policy}, not {max_draft}")
     if policy == "cost":
-        return CostGovernor(costs or ASSUMED_COSTS, max_draft or bound)
+        live = costs if isinstance(costs, LiveCosts) else LiveCosts(costs or ASSUMED_COSTS)
+        return CostGovernor(live, max_draft or bound)
     n_tokens = max_draft or DEFAULT_DRAFT
     if policy == "graded":
         return GradedGovernor(n_tokens)

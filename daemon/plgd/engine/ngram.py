@@ -38,20 +38,23 @@ class NgramProposer:
             raise ValueError(
                 f"n-gram lengths {ngram_min} to {ngram_max} are refused: 1 <= ngram_min <= ngram_max <= {MAX_NGRAM}"
             )
+        self._ngram_max = ngram_max
         self._history: list[int] = []
+        self._tail: tuple[int, ...] = ()
         # Per length n, the n-gram -> position of the token after its latest occurrence.
         self._followers: dict[int, dict[tuple[int, ...], int]] = {n: {} for n in range(ngram_min, ngram_max + 1)}
 
     def extend(self, tokens: Sequence[int]) -> None:
         """Take in tokens that were appended to the history."""
-        history = self._history
-        for token in tokens:
-            position = len(history)
+        tail = self._tail
+        for position, token in enumerate(tokens, start=len(self._history)):
             for n, followers in self._followers.items():
                 if n > position:
                     break
-                followers[tuple(history[-n:])] = position
-            history.append(token)
+                followers[tail[-n:]] = position
+            tail = (*tail, token)[-self._ngram_max :]
+        self._tail = tail
+        self._history.extend(tokens)
 
     def propose(self, max_tokens: int) -> Draft:
         """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""
@@ -61,7 +64,7 @@ class NgramProposer:
         for n in reversed(self._followers):
             if n > len(history):
                 continue
-            start = self._followers[n].get(tuple(history[-n:]))
+            start = self._followers[n].get(self._tail[-n:])
             if start is not None:
                 tokens = tuple(history[start : start + max_tokens])
                 return Draft(tokens, "ngram", self._match_length(start, n))
