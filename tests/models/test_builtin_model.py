@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import mlx.core as mx
 import mlx_lm.utils
@@ -48,7 +49,7 @@ def greedy(folder: Path) -> str:
     given, wanted = tokenizer.encode(PROMPT), tokenizer.encode(PROMPT + REPLY)
     assert wanted[: len(given)] == given
     logits = model.network(mx.array([wanted[:-1]]))  # [1, T, V]
-    choices = mx.argmax(logits[0, len(given) - 1 :], axis=-1).tolist()
+    choices = cast("list[int]", mx.argmax(logits[0, len(given) - 1 :], axis=-1).tolist())
     wanted = wanted[len(given) :]
     agreed = next((i for i, (a, b) in enumerate(zip(choices, wanted, strict=True)) if a != b), len(wanted))
     return str(tokenizer.decode(wanted[:agreed] + choices[agreed : agreed + 1]))
