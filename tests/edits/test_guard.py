@@ -6,6 +6,7 @@ import pytest
 
 from plgd.edits.guard import Verdict, check_ending, check_text
 from plgd.engine.types import StopReason
+from plgd.text.lines import split_lines
 
 MODULE = '''"""Totals."""
 
@@ -42,14 +43,16 @@ def _check(
     instruction: str = "Rename x",
     language: str = "python",
     *,
-    is_part: bool = False,
+    before: str = "",
+    after: str = "",
     max_deleted_share: float = 0.6,
 ) -> Verdict:
     return check_text(
         source,
         reply,
         instruction,
-        is_part=is_part,
+        before=split_lines(before),
+        after=split_lines(after),
         language=language,
         control_strings=frozenset(("<|end|>", "<s>")),
         max_deleted_share=max_deleted_share,
@@ -84,8 +87,8 @@ def test_an_empty_reply(reply: str) -> None:
 
 def test_lines_may_go_as_a_whole_when_asked() -> None:
     """A range may be rewritten to nothing, if the instruction asks for a deletion."""
-    assert _check("a\n", "", "Delete these lines", is_part=True).refusal is None
-    assert _check("a\n", "", "Rename a", is_part=True).refusal == "The model's reply was empty."
+    assert _check("a\n", "", "Delete these lines", after="x\n").refusal is None
+    assert _check("a\n", "", "Rename a", after="x\n").refusal == "The model's reply was empty."
 
 
 @pytest.mark.parametrize("markup", ["<|im_end|>", "<|end|>", "<think>", "[/INST]"])
@@ -108,6 +111,38 @@ def test_a_fence_in_code() -> None:
     assert _check("a\n", reply, language="markdown").refusal is None
     assert _check("a\n", reply, "Add a code block to the docstring").refusal is None
     assert _check("```python\n```\n", reply).refusal is None
+
+
+ABOVE = "import os\n\n\ndef first(path):\n    with open(path) as file:\n        return file.read()\n\n\n"
+RANGE = "def second(path):\n    return os.stat(path)\n"
+BELOW = "\n\ndef third(path):\n    return os.path.exists(path)\n}\n}\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [ABOVE + RANGE + BELOW, RANGE + BELOW, ABOVE[11:] + RANGE, RANGE.replace("second", "2nd") + BELOW],
+    ids=["whole", "beyond-the-end", "from-above", "changed"],
+)
+def test_a_reply_that_goes_beyond_the_range(reply: str) -> None:
+    """A reply that repeats the lines around the range, which would then stand twice, is refused."""
+    assert "goes beyond the lines to rewrite: it repeats 'def " in str(
+        _check(RANGE, reply, before=ABOVE, after=BELOW).refusal
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        RANGE.replace("second", "2nd"),
+        f"def zero(path):\n    with open(path) as file:\n        return file.write()\n\n\n{RANGE}",
+        f"{RANGE}}}\n}}\n",
+        f"{RANGE}\n\ndef third(path):\n    return None\n",
+    ],
+)
+def test_a_reply_that_resembles_its_surroundings(reply: str) -> None:
+    """A line or two as they stand next to the range, or brackets, are ordinary."""
+    assert Verdict() == _check(RANGE, reply, before=ABOVE, after=BELOW)
+    assert Verdict() == _check(RANGE, reply, before="", after="}\n}\n}\n")
 
 
 PLACEHOLDERS = [

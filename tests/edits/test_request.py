@@ -74,13 +74,11 @@ def test_a_read_only_target(tmp_path: Path) -> None:
 
 
 def test_without_a_range_all_lines_may_change() -> None:
-    """The whole text is rewritten when no lines are named; naming all of them is the same."""
+    """The whole text is rewritten when no lines are named, else the named ones."""
     whole = prepare(EditParams(instruction="x", text=TEXT), DocumentStore())
-    assert (LineRange(first=1, last=3), False) == (whole.lines, whole.is_part)
-    named = prepare(EditParams(instruction="x", text=TEXT, range=LineRange(first=1, last=3)), DocumentStore())
-    assert not named.is_part
+    assert (LineRange(first=1, last=3), ("a\n", "b\n", "c\n")) == (whole.lines, whole.source_lines)
     part = prepare(EditParams(instruction="x", text=TEXT, range=LineRange(first=2, last=3)), DocumentStore())
-    assert part.is_part
+    assert part.source_lines == ("b\n", "c\n")
 
 
 def test_names() -> None:

@@ -1,7 +1,8 @@
 """Judges a reply before anything is proposed: what must not reach the user's text.
 
 An edit is refused when the reply did not end by itself, is empty, carries markup of the chat or a fence that the text
-lacks, stands a placeholder for text it should have written, or deletes most of the text unasked. Whether a deletion was
+lacks, repeats what stands around the lines to rewrite, stands a placeholder for text it should have written, or deletes
+most of the text unasked. Whether a deletion was
 asked for is read from the instruction's words (English only); one that was asked for is let through with a warning.
 `edit.max_deleted_share = 1.0` switches that guard off.
 """
@@ -9,10 +10,12 @@ asked for is read from the instruction's words (English only); one that was aske
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
+from plgd.edits.edges import find_repeated_edge
 from plgd.edits.placeholders import find_placeholder
 from plgd.edits.prompt import wants_fences
 from plgd.engine.types import StopReason
@@ -92,7 +95,8 @@ def check_text(
     reply: str,
     instruction: str,
     *,
-    is_part: bool,
+    before: Sequence[str],
+    after: Sequence[str],
     language: str,
     control_strings: AbstractSet[str],
     max_deleted_share: float,
@@ -103,13 +107,14 @@ def check_text(
         source: the text that was rewritten, as the model saw it.
         reply: the new text.
         instruction: the user's words.
-        is_part: whether the text is a range of a larger one; only then may it go as a whole, when asked.
+        before: when the text is a range of a larger one, the lines above it as the model sees them.
+        after: and the lines below it. A range may go as a whole, when asked; a whole text never.
         language: the text's, as written after a fence.
         control_strings: how the model spells its control tokens.
         max_deleted_share: the most of the text that may go unasked, above 0, up to 1.
     """
     asks_deletion = _DELETION.search(instruction) is not None
-    if not reply.strip() and not (is_part and asks_deletion):
+    if not reply.strip() and not (asks_deletion and (before or after)):
         return Verdict("The model's reply was empty.")
     for sentinel in sorted(_CHAT_MARKUP | (control_strings - _HTML_TAGS)):
         if sentinel in reply and sentinel not in source and sentinel not in instruction:
@@ -117,6 +122,8 @@ def check_text(
     if fence := _new_fence(source, reply, instruction, language):
         return Verdict(f"The reply holds the fence {fence!r}, which the text does not have.")
     source_lines, reply_lines = split_lines(source), split_lines(reply)
+    if line := find_repeated_edge(source_lines, reply_lines, before, after):
+        return Verdict(f"The reply goes beyond the lines to rewrite: it repeats {line!r}.")
     if placeholder := find_placeholder(source_lines, reply_lines, instruction):
         return Verdict(f"The reply leaves text out: it says {placeholder!r} instead of writing it.")
     share = 1.0 - _weight(reply) / max(1, _weight(source))

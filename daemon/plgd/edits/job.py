@@ -18,7 +18,7 @@ from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.request import PreparedEdit
 from plgd.edits.timing import Timing
-from plgd.edits.view import rewrite_lines
+from plgd.edits.view import rewrite_lines, view
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.engine.model import Model
 from plgd.engine.session import Session
@@ -26,6 +26,7 @@ from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
 from plgd.errors import Conflict, EngineError, TextTooLong
 from plgd.protocol.messages import EditMode, EditResult, EditStatus, Stage
+from plgd.text.lines import split_lines
 
 __all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")
 
@@ -179,7 +180,8 @@ def _judge(edit: PreparedEdit, prompt: Prompt, reply: str, model: Model, config:
         prompt.source,
         reply,
         edit.params.instruction,
-        is_part=edit.is_part,
+        before=split_lines(view(edit.document.lines[: edit.lines.first - 1])),
+        after=split_lines(view(edit.document.lines[edit.lines.last :])),
         language=prompt.language,
         control_strings=model.tokenizer.control_strings,
         max_deleted_share=config.edit.max_deleted_share,

@@ -36,11 +36,6 @@ class PreparedEdit:
         """The lines to be rewritten, with their endings."""
         return self.document.lines[self.lines.first - 1 : self.lines.last]
 
-    @property
-    def is_part(self) -> bool:
-        """Whether lines stand around those to be rewritten."""
-        return self.lines.last - self.lines.first + 1 < len(self.document.lines)
-
 
 def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
     """Check a request and read its text.
