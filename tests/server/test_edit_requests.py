@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from plgd.config import Config, DaemonConfig
+from plgd.edits.apply import apply_edit
 from plgd.errors import Cancelled, DamagedModel, EngineError, FileMissing, ModelNotPulled, QueueFull, UnknownModel
 from plgd.paths import Paths
 from scripted_model import ScriptedModel
@@ -172,6 +173,26 @@ async def test_cancel_in_the_middle_of_the_reply(paths: Paths, source: Path) -> 
         assert (await client.error(1))[0] == Cancelled.code
         assert (await status_of(client))["jobs"] == []
     assert text_of(source) == SOURCE
+
+
+async def test_cancel_while_the_file_is_written(paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was written is answered as written, however late the cancel came."""
+    gate = Gate(is_open=False)
+
+    def slow_apply(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401  # stands in for any signature
+        gate.pass_through()
+        return apply_edit(*arguments, **more)
+
+    monkeypatch.setattr("plgd.edits.job.apply_edit", slow_apply)
+    async with serving(paths, Machine(m=ScriptedModel(REPLY))), wire(paths) as client:
+        await client.ask(1, "edit", edit_of(source))
+        await in_thread(gate.wait_reached)
+        await client.note("$/cancelRequest", {"id": 1})
+        await client.ask(2, "ping")
+        await client.answer(2)
+        gate.open()
+        assert (await client.answer(1))["result"]["status"] == "applied"
+    assert text_of(source) == RENAMED
 
 
 async def test_cancel_after_the_answer(paths: Paths, source: Path) -> None:
