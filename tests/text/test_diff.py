@@ -63,6 +63,15 @@ def test_every_second_line_changed_in_a_large_file() -> None:
     assert tuple(new) == apply_hunks(old, hunks)
 
 
+@pytest.mark.parametrize(
+    "old", [["a\n", "b\n", "c\n"] * 50, [f"{number // 7}\n" for number in range(2000)]], ids=["few", "many"]
+)
+def test_changes_among_repeated_lines(old: list[str]) -> None:
+    """Two changed lines are two hunks, also where no line of the text occurs only once."""
+    new = [*old[:10], "new\n", *old[11:-10], "new\n", *old[-9:]]
+    assert [(10, 1), (len(old) - 10, 1)] == [(hunk.old_start, len(hunk.old_lines)) for hunk in diff_lines(old, new)]
+
+
 @pytest.mark.parametrize("n_lines", [10, 20_000])
 def test_repeated_lines(n_lines: int) -> None:
     """A file of one line repeated, and another, differ correctly, however many lines they have."""

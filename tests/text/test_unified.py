@@ -25,6 +25,8 @@ EXAMPLES = [
     ("separators", "a\fb\nc\u2028d\n\x85\n", "a\fB\nc\u2028D\n\x85\n"),
     ("only-cr", "a\rb\rc\r", "a\rB\rc\r"),
     ("bom", "\ufeffa\nb\n", "\ufeffA\nb\n"),
+    ("to-nothing", "a\nb\n", ""),
+    ("from-nothing", "", "a\nb"),
     ("grows", "a\n", "a\n" + "b\n" * 50),
     ("shrinks", "a\n" * 50, "a\n"),
     (
@@ -33,6 +35,14 @@ EXAMPLES = [
         "".join(f"{n}{'!' if n in (3, 50, 98) else ''}\n" for n in range(100)),
     ),
     ("looks-like-a-patch", "-- a\n++ b\n@@ -1 +1 @@\n", "--- a\n+++ b\n@@ -1 +1 @@\n\\ No newline\n"),
+]
+EXAMPLES += [
+    (
+        f"apart-{gap}",
+        "".join(f"{n}\n" for n in range(30)),
+        "".join(f"{n}{'!' * (n in (9, 9 + gap))}\n" for n in range(30)),
+    )
+    for gap in range(1, 10)
 ]
 
 
@@ -74,6 +84,15 @@ def test_the_words_of_a_diff() -> None:
     """A unified diff is laid out as `diff -u` does, byte for byte."""
     expected = "--- a/f.py\n+++ b/f.py\n@@ -1,4 +1,5 @@\n-a\n+A\n b\n c\n-d\n\\ No newline at end of file\n+d\n+e\n"
     assert expected == unified_diff("a\nb\nc\nd", "A\nb\nc\nd\ne\n", "f.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ranges"),
+    [("a\n", "", "@@ -1 +0,0 @@"), ("", "a\n", "@@ -0,0 +1 @@"), ("a\n", "a\nb\n", "@@ -1 +1,2 @@")],
+)
+def test_the_words_of_a_range(old: str, new: str, ranges: str) -> None:
+    """A range of one line has no count, and an empty one names the line before it."""
+    assert ranges == unified_diff(old, new, "f").splitlines()[2]
 
 
 @given(texts(), st.sampled_from(["f", "g h"]))

@@ -14,6 +14,7 @@ from plgd.edits.answer import Answer
 from plgd.edits.apply import apply_edit
 from plgd.edits.coverage import Coverage
 from plgd.edits.guard import Verdict, check_ending, check_text
+from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.request import PreparedEdit
@@ -115,10 +116,11 @@ def edit_steps(
     answer.raw_reply = reader.raw
     if cut_off := check_ending(answer.stopped, timing.n_tokens):
         return answer.unchanged(EditStatus.TRUNCATED, cut_off)
-    verdict = _judge(edit, prompt, reader.reply.text, model, config)
+    reply = keep_tabs(prompt.source, reader.reply.text, edit.params.instruction)
+    verdict = _judge(edit, prompt, reply, model, config)
     if verdict.refusal is not None:
         return answer.unchanged(EditStatus.REJECTED_OUTPUT, verdict.refusal)
-    new_lines = rewrite_lines(edit.document.lines, edit.lines.first, edit.lines.last, reader.reply.text)
+    new_lines = rewrite_lines(edit.document.lines, edit.lines.first, edit.lines.last, reply)
     if new_lines == edit.document.lines:
         return answer.unchanged(EditStatus.NO_CHANGE)
     if edit.params.mode is EditMode.PROPOSE:
