@@ -7,17 +7,18 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-__all__ = ("PLGD", "Terminal", "on_terminal", "plgd", "started")
+__all__ = ("PLGD", "WAIT_S", "Terminal", "bounded", "on_terminal", "plgd", "started")
 
 PLGD: Final = [sys.executable, "-m", "plgd_cli"]
 # A bound for what hangs; a busy machine with a real model may take minutes.
-WAIT_S: Final = 300.0
+WAIT_S: Final = 240.0
 
 
 def plgd(
@@ -36,15 +37,27 @@ def plgd(
 
 
 @contextmanager
+def bounded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill a process that outlives the block, and one that hangs, so that whoever reads from it comes to an end."""
+    watchdog = threading.Timer(WAIT_S, process.kill)
+    watchdog.start()
+    try:
+        yield
+    finally:
+        watchdog.cancel()
+        process.kill()
+
+
+@contextmanager
 def started(*words: str, stdin: int | IO[bytes] = subprocess.DEVNULL) -> Iterator[subprocess.Popen[bytes]]:
     """Start the command in a process group of its own, as a shell does, with pipes to read from."""
-    with subprocess.Popen(
-        [*PLGD, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with (
+        subprocess.Popen(
+            [*PLGD, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+        ) as process,
+        bounded(process),
+    ):
+        yield process
 
 
 @dataclass(frozen=True)
@@ -79,25 +92,26 @@ def on_terminal(
     """
     master, slave = pty.openpty()
     plain = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
-    with subprocess.Popen(
-        [*PLGD, *words],
-        stdin=slave if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE if stdout_is_pipe else slave,
-        stderr=slave,
-        env={**plain, "TERM": "xterm-256color", "COLUMNS": "120", **(env or {})},
-        start_new_session=True,
-    ) as process:
+    with (
+        subprocess.Popen(
+            [*PLGD, *words],
+            stdin=slave if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE if stdout_is_pipe else slave,
+            stderr=slave,
+            env={**plain, "TERM": "xterm-256color", "COLUMNS": "120", **(env or {})},
+            start_new_session=True,
+        ) as process,
+        bounded(process),
+    ):
         os.close(slave)
-        try:
-            os.write(master, typed.encode())
-            if process.stdin is not None:
-                process.stdin.write(stdin or b"")
-                process.stdin.close()
-            shown = _read_all(master)
-            stdout = process.stdout.read() if process.stdout is not None else b""
-        finally:
-            os.close(master)
-            process.kill()
+        os.write(master, typed.encode())
+        if process.stdin is not None:
+            process.stdin.write(stdin or b"")
+            process.stdin.close()
+        shown = _read_all(master)
+        stdout = process.stdout.read() if process.stdout is not None else b""
+        process.wait()
+    os.close(master)
     return Terminal(process.returncode, shown.decode(), stdout)
 
 

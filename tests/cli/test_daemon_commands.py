@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from cli.command import plgd, started
-from cli.fake_daemon import WAIT_S, FakeDaemon, status_result
+from cli.fake_daemon import FakeDaemon, status_result
 from plgd.paths import Paths, private_folder
 from plgd.protocol.messages import DocumentInfo, JobInfo, Stage, StatusResult, StopParams, StopResult
 from plgd.protocol.methods import STATUS, STOP
@@ -122,7 +122,7 @@ def test_logs_follows_through_a_rotation(log: Path) -> None:
         log.write_bytes(b"short\n")
         assert b"short\n" == read_line(process)
         os.killpg(process.pid, signal.SIGINT)
-        assert (0, b"") == (process.wait(WAIT_S), process.communicate()[1])
+        assert (0, b"") == (process.wait(), process.communicate()[1])
 
 
 def test_logs_ends_when_nobody_reads(log: Path) -> None:
@@ -133,6 +133,6 @@ def test_logs_ends_when_nobody_reads(log: Path) -> None:
         process.stdout.close()
         with log.open("ab") as stream:
             stream.write(b"more\n")
-        assert 141 == process.wait(WAIT_S)
+        assert 141 == process.wait()
         assert process.stderr is not None
         assert b"" == process.stderr.read()
