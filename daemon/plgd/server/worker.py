@@ -105,7 +105,6 @@ class Worker(Generic[EventT, ResultT]):
             if self._scheduler.cancel(job):
                 job.observer.ended(Ending.CANCELLED)
                 self._announce()
-            self._changed.notify()
 
     def cancel_all(self) -> None:
         """End every job."""
@@ -114,7 +113,6 @@ class Worker(Generic[EventT, ResultT]):
                 job.observer.ended(Ending.CANCELLED)
             for job in self._scheduler.running:
                 self._scheduler.cancel(job)
-            self._changed.notify()
 
     def run_errand(self, errand: Callable[[Backend], ValueT]) -> Future[ValueT]:
         """Run a short function on the worker's thread between two steps."""
