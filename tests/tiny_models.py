@@ -51,13 +51,20 @@ UNKNOWN: Final = "<unk>"
 CONTROLS: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 
 
-def make_network(config: dict[str, Any], seed: int = 0) -> nn.Module:
+def make_network(
+    config: dict[str, Any], seed: int = 0, *, classes: tuple[type[nn.Module], Any] | None = None
+) -> nn.Module:
     """Build the architecture that a configuration names, in float32.
 
     Weights are drawn wide enough that what comes next depends on all that came before, and not on the last token
     alone: a decoder that loses track then says something else.
+
+    Args:
+        config: what `config.json` says.
+        seed: another seed, other weights.
+        classes: mlx-lm's classes of model and arguments; those of the configuration's type when left out.
     """
-    model_class, args_class = mlx_lm.utils._get_classes(config)
+    model_class, args_class = classes or mlx_lm.utils._get_classes(config)
     mx.random.seed(seed)
     network = model_class(args_class.from_dict(config))
     network.set_dtype(mx.float32)

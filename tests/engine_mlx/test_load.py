@@ -189,6 +189,7 @@ def test_damaged_folders_say_what_is_damaged(folder: Path, breakage: Callable[[P
     ("breakage", "reason"),
     [
         (configure(model_type="abacus"), "abacus not supported"),
+        (configure(model_type="olmo"), "needs another package"),
         (configure(model_file="run_me.py"), "custom module"),
         (configure(rms_norm_eps=None, hidden_size=None), "mlx-lm says"),
     ],

@@ -13,9 +13,10 @@ import mlx_lm.utils
 from mlx.utils import tree_flatten
 
 from plgd.engine.mlx.adapter import merge_adapter
-from plgd.engine.mlx.device import machine_memory, on_cpu
+from plgd.engine.mlx.device import machine_memory, on_cpu, on_cuda
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.precision import float32_bytes, to_float32
+from plgd.engine.mlx.shapes import CUDA_SHAPES
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.errors import DamagedModel, UnsupportedModel
 
@@ -45,6 +46,7 @@ def load_model(
     name: str,
     adapter: Path | None = None,
     context_limit: int = 0,
+    kv_bits: int = 0,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> MlxModel:
     """Load a model folder as mlx-lm writes and reads it: any architecture, any quantization.
@@ -56,11 +58,13 @@ def load_model(
         name: the name it was asked for by, for messages.
         adapter: a LoRA adapter to merge into the weights.
         context_limit: tokens of prompt and reply together; 0 takes the model's own limit, which is never exceeded.
+        kv_bits: bits of a quantized key or value, 8 or 4; 0 keeps them as they are.
         on_progress: gets percent, 0 to 100.
 
     Raises:
         DamagedModel: files are missing, cut short or do not fit together.
-        UnsupportedModel: the architecture, format or tokenizer is not one that can be run.
+        UnsupportedModel: the architecture, format or tokenizer is not one that can be run, or its keys and values
+            cannot be quantized.
     """
     on_progress(0.0)
     config = _read_config(folder, name)
@@ -78,6 +82,8 @@ def load_model(
         name=name,
         eos_tokens=tokenizer.eos_tokens,
         context_limit=min(limit, context_limit) if context_limit else limit,
+        kv_bits=kv_bits,
+        shapes=CUDA_SHAPES if on_cuda() else None,
     )
     on_progress(100.0)
     return model
@@ -135,6 +141,9 @@ def _build(folder: Path, name: str) -> nn.Module:
         raise UnsupportedModel.of(name, f"mlx-lm says: {text}") from error
     except (RuntimeError, OSError) as error:
         raise DamagedModel.of(name, str(error)) from error
+    except SystemExit as error:
+        # mlx-lm's olmo prints a hint and leaves the interpreter; the daemon must not.
+        raise UnsupportedModel.of(name, "mlx-lm needs another package for its architecture") from error
     return network
 
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.cache import make_prompt_cache
 
+from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.rollback import RollbackMethod
 from plgd.engine.mlx.sampling import Sampler
+from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
@@ -30,6 +31,11 @@ class MlxModel:
         name: the name it was asked for by.
         eos_tokens: the tokens that end a reply.
         context_limit: the longest prompt and reply together, in tokens.
+        kv_bits: bits of a quantized key or value, 8 or 4; 0 keeps them as they are.
+        shapes: fixed shapes for devices on which a new shape costs time.
+
+    Raises:
+        UnsupportedModel: the model's attention cannot use quantized keys and values.
     """
 
     def __init__(
@@ -40,12 +46,16 @@ class MlxModel:
         name: str,
         eos_tokens: frozenset[int],
         context_limit: int,
+        kv_bits: int = 0,
+        shapes: FixedShapes | None = None,
     ) -> None:
         self._network = network
         self._tokenizer = tokenizer
         self._name = name
         self._eos_tokens = eos_tokens
         self._context_limit = context_limit
+        self._kv_bits = kv_bits
+        self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
         self._threads = BlasThreads(find_openblas())
 
     @property
@@ -69,6 +79,16 @@ class MlxModel:
         return self._context_limit
 
     @property
+    def kv_bits(self) -> int:
+        """Bits of a quantized key or value; 0 when they are as the model makes them."""
+        return self._kv_bits
+
+    @property
+    def shapes(self) -> FixedShapes | None:
+        """The fixed shapes that its passes keep to; None when passes have any width."""
+        return self._make_caches.shapes
+
+    @property
     def network(self) -> nn.Module:
         """mlx-lm's model, for comparison with mlx-lm's own decoding."""
         return self._network
@@ -79,8 +99,13 @@ class MlxModel:
         Args:
             sampler: takes tokens from logits; greedy when left out.
         """
-        caches: list[Any] = make_prompt_cache(self._network)
-        return MlxTarget(self._forward, caches, context_limit=self._context_limit, sampler=sampler)
+        return MlxTarget(
+            self._forward,
+            self._make_caches(),
+            context_limit=self._context_limit,
+            sampler=sampler,
+            shapes=self.shapes,
+        )
 
     def rollback_method(self) -> RollbackMethod:
         """Say how drafts are rolled back at the start of a sequence, for the status."""

@@ -61,7 +61,7 @@ class _Leaf:
 class CacheRollback:
     """Takes a model's caches back to where they were before the last tokens of a block.
 
-    Call `begin` before a block that may be rolled back, then `keep` or `release`.
+    Call `begin` before a block that may be rolled back, then `keep`, once or more with ever fewer tokens, or `release`.
 
     Args:
         caches: mlx-lm's cache list; the list may gain other cache objects between blocks.
@@ -103,11 +103,12 @@ class CacheRollback:
         Raises:
             RollbackFailed: a cache did not go where it should.
         """
-        leaves, self._leaves = self._leaves, []
-        if all(leaf.snapshot is None and leaf.grown in (self._width, 0) for leaf in leaves):
-            for leaf in leaves:
+        if all(leaf.snapshot is None and leaf.grown in (self._width, 0) for leaf in self._leaves):
+            for leaf in self._leaves:
                 _trim(leaf, min(self._width - n, leaf.grown))
+            self._width = n
             return n
+        leaves, self._leaves = self._leaves, []
         for leaf in leaves:
             if leaf.snapshot is None:
                 _trim(leaf, leaf.grown)

@@ -11,6 +11,7 @@ import mlx.core as mx
 
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Greedy, Sampler
+from plgd.engine.mlx.shapes import FixedShapes
 from plgd.errors import EngineError
 
 __all__ = ("Forward", "MlxTarget", "TargetCounts")
@@ -72,16 +73,24 @@ class MlxTarget:
         forward: runs the model.
         caches: fresh caches, one per layer; the target owns them.
         context_limit: the longest history, in tokens.
-        sampler: takes tokens from logits.
+        sampler: takes tokens from logits; greedy when left out.
+        shapes: the widths that passes are filled up to; any width when left out.
     """
 
     def __init__(
-        self, forward: Forward, caches: list[Any], *, context_limit: int, sampler: Sampler | None = None
+        self,
+        forward: Forward,
+        caches: list[Any],
+        *,
+        context_limit: int,
+        sampler: Sampler | None = None,
+        shapes: FixedShapes | None = None,
     ) -> None:
         self._forward = forward
         self._caches = caches
         self._context_limit = context_limit
         self._sampler = Greedy() if sampler is None else sampler
+        self._shapes = shapes
         self._rollback = CacheRollback(caches)
         self._n_history = 0
         self._unfed: list[int] = []
@@ -116,7 +125,7 @@ class MlxTarget:
         fed = [*self._unfed, *tokens[:-1]]
         with _engine_errors("prefill"):
             if fed:
-                self._forward(mx.array(fed, mx.int32)[None], self._caches)
+                self._feed(mx.array(fed, mx.int32))
                 mx.eval([cache.state for cache in self._caches])
                 mx.clear_cache()
         self._n_history += len(tokens)
@@ -130,13 +139,11 @@ class MlxTarget:
         with _engine_errors("a verify pass"):
             if following is None:
                 fed = self._replay([*self._unfed, *draft])
-                self._rollback.begin(len(fed))
-                choices = self._read(self._run(mx.array(fed, mx.int32), k + 1, self._n_history))
+                choices = self._read(self._run(mx.array(fed, mx.int32), k + 1, self._n_history, may_drop=True))
             elif k:
                 before = self._replay(self._unfed)
-                self._rollback.begin(len(before) + k)
-                block = _join(before, following, draft[1:])
-                choices = self._read(mx.concatenate([following, self._run(block, k, self._n_history + 1)]))
+                block = self._run(_join(before, following, draft[1:]), k, self._n_history + 1, may_drop=True)
+                choices = self._read(mx.concatenate([following, block]))
                 fed = [*before, choices[0], *draft[1:]]
                 self.counts.n_joined += 1
             else:
@@ -205,16 +212,32 @@ class MlxTarget:
         n = len(self._unfed) - 1
         if n <= MAX_REPLAY:
             return tokens
-        self._forward(mx.array(tokens[:n], mx.int32)[None], self._caches)
+        self._feed(mx.array(tokens[:n], mx.int32))
         return tokens[n:]
 
-    def _run(self, tokens: mx.array, n: int, position: int) -> mx.array:
+    def _run(self, tokens: mx.array, n: int, position: int, *, may_drop: bool = False) -> mx.array:
         """Feed tokens [T] and return the choices [n] after the last n of them; the first will stand at `position`."""
         self.counts.n_passes += 1
         if self.counts.n_passes % PASSES_PER_CLEAR == 0:
             mx.clear_cache()
-        logits = self._forward(tokens[None], self._caches)
+        logits = self._feed(tokens, may_drop=may_drop)
         return self._sampler.choose(logits[:, -n:, :], position).squeeze(0)
+
+    def _feed(self, tokens: mx.array, *, may_drop: bool = False) -> mx.array:
+        """Feed tokens [T] and return the logits [1, T, V]; with `may_drop` the caches can go back afterwards."""
+        width = filled = tokens.size
+        if self._shapes is not None and not self._rollback.method(self._shapes.fill(width)).by_snapshot:
+            filled = self._shapes.fill(width)
+        if may_drop or filled > width:
+            self._rollback.begin(filled)
+        if filled == width:
+            return self._forward(tokens[None], self._caches)
+        filling = mx.zeros(filled - width, mx.int32)
+        logits = self._forward(mx.concatenate([tokens, filling])[None], self._caches)
+        self._rollback.keep(width)
+        if not may_drop:
+            self._rollback.release()
+        return logits[:, :width, :]
 
     def _read(self, choices: mx.array) -> list[int]:
         """Wait for choices [n]: the one read of a round."""
