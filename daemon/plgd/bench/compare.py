@@ -25,7 +25,7 @@ from plgd.bench.results import BenchResult, WorkloadResult
 from plgd.bench.workloads import WORKLOADS
 from plgd.config import Config, load_config
 from plgd.engine.calibration import measure_costs
-from plgd.engine.cost import StepCosts
+from plgd.engine.correction import LiveCosts
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.errors import BenchError
 from plgd.paths import Paths
@@ -73,10 +73,10 @@ def load_plotter() -> Callable[[BenchResult, Path], None]:
     return plot
 
 
-def _calibrate(machine: Machine, progress: Progress) -> StepCosts:
-    """Measure the step costs that the cost policy decides by."""
+def _calibrate(machine: Machine, progress: Progress) -> LiveCosts:
+    """Measure the costs that the cost policy decides by; as in the daemon, all replies go on correcting them."""
     contexts = [n_tokens for n_tokens in COST_CONTEXTS if n_tokens + 512 <= machine.model.context_limit]
-    return measure_costs(
+    table = measure_costs(
         machine.model.target,
         widths=COST_WIDTHS,
         contexts=contexts,
@@ -84,9 +84,10 @@ def _calibrate(machine: Machine, progress: Progress) -> StepCosts:
         clock=time.perf_counter,
         on_progress=lambda n_context, _: progress.say(f"step costs at context {n_context}"),
     )
+    return LiveCosts(table)
 
 
-def make_arms(machine: Machine, names: Sequence[str], costs: StepCosts | None, config: Config) -> list[Arm]:
+def make_arms(machine: Machine, names: Sequence[str], costs: LiveCosts | None, config: Config) -> list[Arm]:
     """Make the named arms. Each policy has its own constants, whatever the user has configured."""
     return [
         machine.plain
