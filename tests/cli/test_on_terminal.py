@@ -73,11 +73,11 @@ def test_progress_is_drawn(progress: EditProgress, expected: str, daemon: FakeDa
 
 
 def test_progress_is_silent_in_a_pipe(daemon: FakeDaemon, sum_py: Path) -> None:
-    """Without a terminal an edit's progress leaves no trace."""
+    """Without a terminal an edit's progress leaves no trace, even where colours are forced."""
     daemon.answers(EDIT, edit_result())
     quiet = plgd("edit", str(sum_py), "-i", "x").stderr
     daemon.notifies(EDIT, EditProgress(id=0, stage=Stage.DECODE, percent=40.0, tokens_per_s=80.0, n_tokens=60))
-    assert quiet == plgd("edit", str(sum_py), "-i", "x").stderr
+    assert quiet == plgd("edit", str(sum_py), "-i", "x", env={"FORCE_COLOR": "1"}).stderr
 
 
 def test_missing_instruction_is_asked_for(daemon: FakeDaemon, sum_py: Path) -> None:
