@@ -275,6 +275,15 @@ def test_an_idle_model_leaves_memory(machine: Machine) -> None:
     assert ["m", "m"] == machine.loads
 
 
+def test_the_idle_time_begins_after_the_last_job(machine: Machine) -> None:
+    """A model that is used does not leave memory, however long ago it was loaded."""
+    with working(machine, unload_after_s=1000.0) as worker:
+        submit(worker, steps())[1].outcome()
+        first = worker._used_at
+        submit(worker, steps())[1].outcome()
+        assert worker._used_at > first
+
+
 def test_an_errand_runs_between_two_steps(machine: Machine) -> None:
     """Short work on the device does not wait for the end of an edit."""
     gate = Gate(is_open=False)
