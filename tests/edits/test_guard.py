@@ -203,6 +203,7 @@ def test_an_elided_body(body: str) -> None:
         "# See the previous section for the file format.",
         "...and they lived happily ever after.",
         "# Rest of the day",
+        "# The remaining functions",
         "* Existing users are kept",
         "    return {**existing, 'code': code}",
         "def f(*args, **kwargs): ...",
@@ -212,6 +213,13 @@ def test_ordinary_lines_with_such_words(line: str) -> None:
     """An Ellipsis, a spread, an unfinished sentence and comments with such words are ordinary text."""
     lines = MODULE.splitlines(keepends=True)
     assert Verdict() == _check(MODULE, "".join((*lines[:9], line + "\n", *lines[9:])))
+
+
+@pytest.mark.parametrize("comment", ["# Add the remaining workers", "# ... and so on", "# Same day"])
+def test_an_ordinary_comment_where_lines_went(comment: str) -> None:
+    """A comment that says something of its own is ordinary, also where lines became fewer."""
+    source = "a = 1\nfor x in y:\n    a += x\nreturn a\n"
+    assert Verdict() == _check(source, f"{comment}\nreturn 1 + sum(y)\n")
 
 
 @pytest.mark.parametrize(

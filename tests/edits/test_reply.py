@@ -53,6 +53,7 @@ def test_a_text_in_its_fence_comes_out_whole(text: str, behind: str, where: list
         ("a\nb\n", "a\n", ("a\nb\n", False)),
         ("a\nb", "a\n", ("a\nb", False)),
         ("a\nb```", "a\n", ("a\nb", True)),
+        ("a = `b````", "a\n", ("a = `b`", True)),
         ("a `b` ``c``\n```", "a\n", ("a `b` ``c``\n", True)),
         ("```", "a\n", ("", True)),
         ("", "a\n", ("", False)),
@@ -104,7 +105,7 @@ def test_thoughts_are_dropped(reply: str, source: str, expected: str, where: lis
 @given(cuts)
 def test_a_block_that_the_reply_adds(where: list[int]) -> None:
     """A fenced block with a language that the model puts into a text without any does not end the reply."""
-    new = f"{MARKDOWN}\n```sh\nrun\n```\n"
+    new = f"{MARKDOWN}\n````md\n```\nrun\n```\n````\n"
     assert (new, True) == _read(f"{new}```", "# Use\n", "```", where)
 
 
@@ -123,6 +124,14 @@ def test_tokens_inside_a_character() -> None:
     reader.finish()
     assert ("😀é\n", "😀é\n```\n") == (reader.reply.text, reader.raw)
     assert stopped.index(True) == len("😀é\n```\n".encode()) - 1
+
+
+def test_an_end_token_that_has_a_spelling() -> None:
+    """The token that ends a reply is no part of the text, even where the tokenizer can spell it."""
+    reader = ReplyReader(ByteTokenizer().detokenizer(), "```", "a\n", frozenset((ord("!"),)))
+    assert [False] * 3 == [reader.push(token) for token in b"ab!"]
+    reader.finish()
+    assert reader.raw == reader.reply.text == "ab"
 
 
 def test_an_end_in_the_middle_of_a_character() -> None:

@@ -54,6 +54,9 @@ def test_whatever_the_reply_lines_stay_lines(source: tuple[str, ...], reply: str
     [
         ("a\r\nb\r\n", "a\nB\n", "a\r\nB\r\n"),
         ("a\r\nb\r\n", "a\nb\nc\n", "a\r\nb\r\nc\r\n"),
+        ("a\r\nb\nc\n", "A\nB\nc\n", "A\r\nB\nc\n"),
+        ("a\r\nb\nc\n", "a\nx\nb\nc\n", "a\r\nx\r\nb\nc\n"),
+        ("a\r\nb\nc\n", "x\na\nb\nc\n", "x\r\na\r\nb\nc\n"),
         ("a\r\nb\r\n", "z\na\nb\n", "z\r\na\r\nb\r\n"),
         ("a\rb\nc\r\n", "a\nB\nB2\nc\n", "a\rB\nB2\nc\r\n"),
         ("a\r\nb", "a\nb\nc\n", "a\r\nb\r\nc"),

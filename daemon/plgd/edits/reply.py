@@ -83,7 +83,7 @@ class ReplyText:
         line, fence = self._line.rstrip(), self._fence
         if line and self._n_given == 0:
             self._end_line(self._line)
-        elif line.endswith(fence) and not line.endswith(f"`{fence}"):
+        elif line.endswith(fence):
             # The fence behind the last line's text: no source line holds such a run.
             self.closed = True
             self._give(line[self._n_given : -len(fence)])
