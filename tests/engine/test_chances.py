@@ -104,6 +104,19 @@ def test_old_evidence_fades() -> None:
     assert first_chance(chances, 3) < 0.5
 
 
+def test_promises_that_are_not_kept_are_believed_less() -> None:
+    """A proposer whose drafts land less than they promise is believed that much less, until they land again."""
+    chances = Chances()
+    own = Draft((1, 2, 3, 4), "file", 9, chances=(0.99,) * 4)
+    for _ in range(30):
+        chances.observe(own, 4, 0, chances.fate)
+    assert next(chances.survival(own)) < 0.1
+    assert next(chances.survival(Draft((1,), "other", 9, chances=(0.99,)))) == 0.99
+    for _ in range(60):
+        chances.observe(own, 4, 4, chances.fate)
+    assert next(chances.survival(own)) > 0.9
+
+
 def test_a_draft_with_its_own_chances_is_believed() -> None:
     """A proposer that keeps count of its own acceptance is taken at its word."""
     own = Draft((1, 2, 3), "file", 9, chances=(0.5, 0.5, 1.0))

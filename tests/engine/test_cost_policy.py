@@ -14,6 +14,7 @@ from plgd.engine.governor import make_governor, make_proposer
 from plgd.engine.proposer import Draft
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
+from plgd.engine.types import Outcome
 from session_replies import NEVER, decode_reply
 from traces import TRACES
 
@@ -161,19 +162,80 @@ def test_a_likely_draft_runs_behind_the_step_in_flight() -> None:
     """With a long bubble, a draft that is nearly certain is fed behind the step in flight, without waiting."""
     governor = CostGovernor(LiveCosts(DEVICES["bubble"]))
     governor.limit()
-    certain = Draft(tuple(range(64)), "file", 64, chances=(0.999,) * 64)
-    assert governor.choose(certain, 100, in_flight=True) == 64
+    certain = Draft(tuple(range(128)), "file", 64, chances=(0.9999,) * 128)
+    assert governor.choose(certain, 100, in_flight=True) == 128  # a block of 128 rows; the head is fed already
 
 
 def test_a_doubtful_draft_waits_for_the_step_in_flight() -> None:
     """A draft whose first token may well be wrong is not run blindly: the step is read, and no other is submitted."""
     governor = CostGovernor(LiveCosts(DEVICES["bubble"]))
     governor.limit()
-    doubtful = Draft(tuple(range(64)), "file", 64, chances=(0.4, *(0.999,) * 63))
+    doubtful = Draft(tuple(range(64)), "file", 64, chances=(0.6, *(0.999,) * 63))
     assert governor.choose(doubtful, 100, in_flight=True) == 0
     assert governor.pipeline_after > 100
+
+
+def test_a_doubtful_draft_waits_for_its_first_token() -> None:
+    """When the first token of a draft is doubtful and the rest is not, a plain round that settles it comes first."""
+    governor = CostGovernor(LiveCosts(DEVICES["cpu"]))
+    for first, expected in ((0.3, 0), (0.95, 64)):
+        governor.limit()
+        draft = Draft(tuple(range(64)), "file", 64, chances=(first, *(0.999,) * 63))
+        assert expected == governor.choose(draft, 100, in_flight=False)
+
+
+def observe_plain(governor: CostGovernor, draft: Draft, token: int) -> None:
+    """Run a plain round in which a draft was proposed and a token came."""
     governor.limit()
-    assert governor.choose(doubtful, 100, in_flight=False) > 0
+    assert governor.choose(draft, 100, in_flight=False) == 0
+    governor.observe(Outcome(draft, 0, 0, (token,), 100, pipelined=False, in_flight=False, elapsed_ms=None))
+
+
+@pytest.mark.parametrize("came_true", [True, False])
+def test_shadow_probes_alone_decide_when_drafting_resumes(*, came_true: bool) -> None:
+    """Proposals that came true in plain decoding, unverified, bring drafting back; proposals that did not, do not."""
+    governor = CostGovernor(LiveCosts(DEVICES["bubble"]))
+    for _ in range(8):
+        # A single token never pays for a second row here, so that nothing but probes can teach.
+        observe_plain(governor, Draft((7,), "ngram", 2), 7 if came_true else 8)
+    governor.limit()
+    draft = Draft(tuple(range(15)), "ngram", 2)
+    assert came_true == (governor.choose(draft, 100, in_flight=False) > 0)
+    assert governor.counts.n_shadow_probes == 8
+
+
+def test_a_probe_cut_short_by_a_draft_still_teaches() -> None:
+    """When drafting resumes while a probe is open, the tokens of it that came true so far count."""
+    taught, untaught = (CostGovernor(LiveCosts(DEVICES["narrow"])) for _ in range(2))
+    probe = Draft((7, 8, 9, 10, 11, 12), "ngram", 2)
+    for token in (7, 8, 9):
+        taught.limit()
+        taught.choose(probe, 100, in_flight=False)
+        taught.observe(Outcome(probe, 0, 0, (token,), 100, pipelined=False, in_flight=False, elapsed_ms=None))
+    other = Draft((1,), "file", 40, chances=(1.0,))
+    for governor in (taught, untaught):
+        governor.observe(Outcome(other, 1, 1, (1, 2), 100, pipelined=False, in_flight=False, elapsed_ms=None))
+    chances = [next(governor._chances.survival(Draft((1,), "ngram", 3))) for governor in (taught, untaught)]
+    assert chances[0] > chances[1]
+
+
+def test_measured_losses_close_the_gate_and_time_opens_it() -> None:
+    """A likely draft is refused once drafted rounds were measured slower than plain ones, and tried again later.
+
+    The rounds are such as live costs cannot learn from: each met a step in flight.
+    """
+    governor = CostGovernor(LiveCosts(DEVICES["bubble"]))
+    draft = Draft((5,) * 64, "ngram", 64)
+    n_lost = 0
+    while governor.limit() and governor.choose(draft, 100, in_flight=True):
+        outcome = Outcome(draft, 64, 64, (*draft.tokens, 9), 100, pipelined=False, in_flight=True, elapsed_ms=1000.0)
+        governor.observe(outcome)
+        n_lost += 1
+    assert 16 <= n_lost <= 80
+    for _ in range(256):
+        observe_plain(governor, draft, 5)
+    governor.limit()
+    assert governor.choose(draft, 100, in_flight=True) > 0
 
 
 @pytest.mark.parametrize(
@@ -194,10 +256,10 @@ def test_k_has_the_most_expected_tokens_per_millisecond(chance: float, expected:
 
 def test_a_draft_shorter_than_the_next_width_is_priced_as_it_is() -> None:
     """A draft that ends between two widths is verified whole when its own price is right."""
-    table = StepCosts((1, 8, 64), (0,), ((10.0, 12.0, 20.0),), (9.0,), max_width=64)
+    table = StepCosts((1, 8, 64), (0,), ((10.0, 12.0, 40.0),), (9.0,), max_width=64)
     governor = CostGovernor(LiveCosts(table))
     governor.limit()
-    assert governor.choose(Draft(tuple(range(20)), "file", 64, chances=(0.99,) * 20), 0, in_flight=False) == 20
+    assert governor.choose(Draft(tuple(range(9)), "file", 64, chances=(0.999,) * 9), 0, in_flight=False) == 9
 
 
 def test_a_table_of_one_width_is_plain_decoding() -> None:

@@ -20,7 +20,9 @@ def measured(width: int, elapsed_ms: float | None, *, pipelined: bool = False, i
 def test_the_first_round_brings_the_device_s_unit() -> None:
     """One measured round rescales a table in other units, for every width."""
     live = LiveCosts(TABLE)
+    assert live.prices(0)[1:] == (1.0, 0.9)
     live.observe(measured(1, 40.0))
+    assert live.prices(0)[1:] == (40.0, 36.0)
     assert [40.0, 60.0, 80.0, 36.0] == pytest.approx([live.round_ms(w, 0) for w in (1, 4, 16)] + [live.plain_ms(0)])
 
 

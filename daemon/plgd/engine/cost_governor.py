@@ -29,9 +29,10 @@ class CostGovernor:
     it is what comes out when no width pays. While that lasts, proposals go on as shadow probes, which cost no pass
     and feed the same chances, so drafting resumes on the evidence of plain output. `LastGate` has the last word.
 
-    A proposal that meets a step in flight has two ways. The block may run right behind the step, which keeps the
-    device busy but is wasted if the step's token is not the first of the draft; or the step is read first, which
-    leaves a bubble. The cheaper one is taken.
+    A draft need not be verified at once. After one plain round its first token is known, and only if it came true is
+    the rest worth a block: for a draft whose first token is doubtful, that is cheaper, and it yields the same tokens.
+    The plain round may be in flight already. Then the block can run right behind it, without the bubble, but is
+    wasted if the first token turns out wrong. Whichever costs less is done.
 
     Args:
         costs: the device's prices.
@@ -51,19 +52,19 @@ class CostGovernor:
         self._fate = self._chances.fate
         self._paused = False
         self._pays = False
-        self._reads_first = False
+        self._waits = False
         self._n_history = 0
 
     @property
     def pipeline_after(self) -> int:
         """Submit ahead at once, or not at all, as it pays."""
         _, synchronous_ms, plain_ms = self._costs.prices(self._n_history)
-        ahead = not self._reads_first and self._pipeline.submits_ahead(synchronous_ms, plain_ms)
+        ahead = not self._waits and self._pipeline.submits_ahead(synchronous_ms, plain_ms)
         return 0 if ahead else NEVER
 
     def limit(self) -> int:
         """Return the most tokens worth proposing now."""
-        self._pays = self._reads_first = False
+        self._pays = self._waits = False
         return self._limit
 
     def choose(self, draft: Draft, n_history: int, *, in_flight: bool) -> int:
@@ -71,32 +72,32 @@ class CostGovernor:
         self._n_history = n_history
         self._fate = self._chances.fate
         priced, synchronous_ms, plain_ms = self._costs.prices(n_history)
-        bubble_ms = synchronous_ms - plain_ms
         # Behind a step in flight the head is fed already, so that a block holds one drafted token more.
         n_heads = 0 if in_flight else 1
+        # Verifying now runs behind that step, without the bubble; verifying later takes a plain round first.
+        ahead_ms = 2 * plain_ms - synchronous_ms if in_flight else 0.0
+        token_ms = plain_ms if in_flight else synchronous_ms
         length = len(draft.tokens)
         survival = self._chances.survival(draft)
         first_chance = n_expected = next(survival)
         n_counted = 1
-        best_k, best_rate, reads_first = 0, self._gate.required_gain / plain_ms, False
+        best_k, best_rate, later = 0, self._gate.required_gain / plain_ms, False
         for width, price_ms in priced:
             k = min(width - n_heads, length)
             n_expected += sum(islice(survival, k - n_counted))
             n_counted = k
             round_ms = price_ms if k + n_heads == width else self._costs.round_ms(k + n_heads, n_history)
-            reads = False
-            if in_flight:
-                behind_ms, after_ms = round_ms - bubble_ms, first_chance * round_ms
-                reads = after_ms < behind_ms
-                round_ms = plain_ms + min(behind_ms, after_ms)
-            rate = (1.0 + n_expected) / round_ms
+            now_ms = round_ms + ahead_ms
+            later_ms = token_ms + first_chance * round_ms
+            rate = (1.0 + n_expected) / min(now_ms, later_ms)
             if rate > best_rate:
-                best_k, best_rate, reads_first = k, rate, reads
+                best_k, best_rate, later = k, rate, later_ms < now_ms
             if k == length:
                 break
         self._pays = best_k > 0
-        self._reads_first = reads_first
-        return 0 if reads_first else best_k
+        # A step submitted ahead would make the draft wait for one round more.
+        self._waits = later and first_chance * synchronous_ms >= synchronous_ms - plain_ms
+        return 0 if later else best_k
 
     def observe(self, outcome: Outcome) -> None:
         """Learn from a round."""
@@ -131,9 +132,11 @@ class CostGovernor:
 
     def _learn_costs(self, outcome: Outcome) -> None:
         elapsed_ms = outcome.elapsed_ms
-        if elapsed_ms is not None and outcome.n_drafted:
+        if not outcome.n_drafted:
+            self._gate.observe_plain()
+        elif elapsed_ms is not None:
             plain_ms = self._costs.plain_ms(outcome.n_history)
             expected_ms = self._costs.round_ms(outcome.n_drafted + 1, outcome.n_history)
             expected_ms += plain_ms if outcome.in_flight else 0.0
-            self._gate.observe(len(outcome.tokens), elapsed_ms, expected_ms=expected_ms, plain_ms=plain_ms)
+            self._gate.observe_drafted(len(outcome.tokens), elapsed_ms, expected_ms=expected_ms, plain_ms=plain_ms)
         self._costs.observe(outcome)

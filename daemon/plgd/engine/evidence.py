@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import IntEnum
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import mul
 from typing import Final
 
@@ -16,7 +16,7 @@ __all__ = ("Chances", "Fate")
 # Upper bounds of the classes of match length, and the chance assumed in each before anything was seen: a two-token
 # match in prose mostly misleads, a long one in code hardly ever does.
 MATCH_BOUNDS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-ASSUMED: Final = (0.12, 0.24, 0.36, 0.48, 0.72, 0.8, 0.87, 0.92, 0.94, 0.96, 0.975, 0.985)
+ASSUMED: Final = (0.15, 0.3, 0.45, 0.6, 0.72, 0.8, 0.87, 0.92, 0.94, 0.96, 0.975, 0.985)
 
 # Trials that the assumption, and what was seen under any fate, weigh as much as.
 ASSUMED_WEIGHT: Final = 3.0
@@ -48,13 +48,16 @@ class Chances:
     of the proposal before, since text that copies goes on copying: a cell is a Beta distribution, decayed as it
     learns, whose prior is the cell of any fate, whose prior in turn is an assumption.
 
-    A draft that brings its own chances is believed: its proposer sees every token and knows more than its name tells.
+    A draft that brings its own chances is believed, as its proposer knows more than its name tells, but only as far as
+    that proposer's drafts have landed what they promised.
     """
 
     def __init__(self) -> None:
         self._fate = Fate.LANDED
         # (proposer, fate or None for any) -> [accepted, refused] per class of match length.
         self._cells: dict[tuple[str, Fate | None], list[list[float]]] = {}
+        # proposer -> [tokens landed, tokens promised], of drafts with their own chances.
+        self._promises: dict[str, list[float]] = {}
 
     @property
     def fate(self) -> Fate:
@@ -64,7 +67,9 @@ class Chances:
     def survival(self, draft: Draft) -> Iterator[float]:
         """Yield, for each position of a draft, the chance that it and all before it are accepted."""
         if draft.chances:
-            yield from accumulate(draft.chances, mul)
+            landed, promised = self._promises.get(draft.proposer, (0.0, 0.0))
+            trust = min((landed + ASSUMED_WEIGHT) / (promised + ASSUMED_WEIGHT), 1.0)
+            yield from islice(accumulate(draft.chances, mul, initial=trust), 1, None)
             return
         chances = self._by_class(draft.proposer, self._fate)
         chance = 1.0
@@ -77,7 +82,7 @@ class Chances:
 
         Args:
             draft: the proposal.
-            n_tested: how many of its tokens were compared with the target's.
+            n_tested: how many of its tokens were to be compared with the target's.
             n_accepted: how many agreed before the first that did not.
             fate: what had become of the proposal before, when this one was made.
         """
@@ -86,6 +91,9 @@ class Chances:
         else:
             self._fate = Fate.LANDED if n_accepted else Fate.MISSED
         if draft.chances:
+            promise = self._promises.setdefault(draft.proposer, [0.0, 0.0])
+            promise[0] = KEPT * promise[0] + n_accepted
+            promise[1] = KEPT * promise[1] + sum(accumulate(draft.chances[:n_tested], mul))
             return
         trials: dict[int, list[float]] = {}
         for position in range(min(n_accepted + 1, n_tested)):
