@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 import mlx.core as mx
 import pytest
+
 from model_walk import read_table, walk
 from tiny_configs import model_types
 

@@ -1,0 +1,121 @@
+"""Step costs of a model on this machine: measured once for each combination that changes them, kept, used again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from mlx.utils import tree_flatten
+
+from plgd.engine.calibration import measure_costs
+from plgd.engine.cost import StepCosts
+from plgd.engine.mlx.device import DeviceInfo, describe_device
+from plgd.engine.mlx.model import MlxModel
+
+__all__ = ("measure_step_costs", "read_step_costs", "verify_widths")
+
+# The widths at which kernels change, as far as they are known, and a few between (kind of device -> widths).
+WIDTHS: Final = {
+    "cpu": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32),
+    "metal": (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64),
+    "cuda": (1, 2, 4, 8, 16, 32, 64, 128),
+}
+# A short context and a long one; between and beyond, costs are read along a line.
+CONTEXTS: Final = (256, 2048)
+N_REPEATS: Final = 5
+
+
+def verify_widths(model: MlxModel) -> tuple[int, ...]:
+    """Return the verify widths that are worth knowing on this device: the fixed ones where the model keeps to such."""
+    widths = WIDTHS[describe_device().kind]
+    if model.shapes is not None:
+        widths = (1, *(width for width in model.shapes.widths if width <= max(widths)))
+    return tuple(width for width in widths if 2 * width < model.context_limit)
+
+
+def read_step_costs(model: MlxModel, folder: Path) -> StepCosts | None:
+    """Return what was measured earlier; None when nothing was, or when what was kept cannot be read.
+
+    Args:
+        model: the loaded model.
+        folder: where tables are kept.
+    """
+    try:
+        data = json.loads(_file(model, folder).read_text(encoding="utf-8"))
+        return StepCosts.from_data(data) if isinstance(data, dict) else None
+    except (OSError, ValueError):
+        # A table is measured again within seconds; no reason to bother anyone.
+        return None
+
+
+def measure_step_costs(
+    model: MlxModel,
+    folder: Path,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> StepCosts:
+    """Warm up every width, measure rounds with a moving context, and keep the table.
+
+    Args:
+        model: the loaded model.
+        folder: where tables are kept; created if missing.
+        clock: seconds from any start.
+        on_progress: gets percent, 0 to 100.
+
+    Raises:
+        EngineError: the model failed.
+        OSError: the table could not be written.
+    """
+    widths = verify_widths(model)
+    room = model.context_limit - max(widths) - (len(widths) + 8) * (N_REPEATS + 1)
+    contexts = [n for n in CONTEXTS if n <= room] or [max(1, room // 2)]
+    n_turns = len(contexts) * (N_REPEATS + 1)
+    model.warm_up(widths)
+    costs = measure_costs(
+        model.target,
+        widths=widths,
+        contexts=contexts,
+        n_repeats=N_REPEATS,
+        clock=clock,
+        on_progress=lambda context, repeat: on_progress(
+            100.0 * (contexts.index(context) * (N_REPEATS + 1) + repeat) / n_turns
+        ),
+    )
+    if model.shapes is not None:
+        costs = StepCosts.from_data({**costs.to_data(), "padded": True})
+    _write(_file(model, folder), costs)
+    on_progress(100.0)
+    return costs
+
+
+def _file(model: MlxModel, folder: Path) -> Path:
+    return folder / f"{_key(model, describe_device())}.json"
+
+
+def _key(model: MlxModel, device: DeviceInfo) -> str:
+    """Hash all that step costs depend on: the shapes and types of the weights, device, libraries and KV mode."""
+    facts = {
+        "weights": [
+            (path, weight.shape, str(weight.dtype)) for path, weight in tree_flatten(model.network.parameters())
+        ],
+        "device": (device.kind, device.name, device.blas, os.cpu_count()),
+        "versions": device.versions,
+        "kv_bits": model.kv_bits,
+        "shapes": None if model.shapes is None else (model.shapes.widths, model.shapes.kv_step),
+        "method": (WIDTHS[device.kind], CONTEXTS, N_REPEATS),
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _write(path: Path, costs: StepCosts) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+        json.dump(costs.to_data(), file)
+    Path(file.name).replace(path)
