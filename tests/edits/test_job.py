@@ -146,6 +146,14 @@ def test_progress_goes_from_the_prompt_to_the_end() -> None:
     assert ran.deltas == RENAMED
 
 
+@pytest.mark.parametrize("end", ["```\n", "```", "\n```", ""])
+def test_however_the_reply_ends(end: str) -> None:
+    """A closing fence with or without a newline, behind the last line, or none before the end token: all are ends."""
+    ran = _run(_params(text="Use `a`.\nOr `b`\n", name="README.md"), f"Use `c`.\nOr `d`{end}")
+    assert (EditStatus.PROPOSED, "Use `c`.\nOr `d`\n") == (ran.result.status, ran.result.new_text)
+    assert ran.deltas.rstrip("\n") == "Use `c`.\nOr `d`"
+
+
 def test_no_change() -> None:
     """A reply that repeats the text is no change, and no success."""
     result = _run(_params(), f"{SOURCE}```\n").result
