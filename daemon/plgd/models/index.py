@@ -40,22 +40,22 @@ class Location:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class DownloadInfo(msgspec.Struct):
+class _DownloadInfo(msgspec.Struct):
     """Part of pip's installation report."""
 
     url: str
 
 
-class ReportItem(msgspec.Struct):
+class _ReportItem(msgspec.Struct):
     """One distribution of pip's installation report."""
 
-    download_info: DownloadInfo
+    download_info: _DownloadInfo
 
 
-class Report(msgspec.Struct):
+class _Report(msgspec.Struct):
     """pip's installation report, version 1."""
 
-    install: list[ReportItem]
+    install: list[_ReportItem]
 
 
 def find_wheel(requirement: str, pulling: Pulling) -> Location:
@@ -79,7 +79,7 @@ def find_wheel(requirement: str, pulling: Pulling) -> Location:
         *("--disable-pip-version-check", "--quiet", "--report", "-", requirement),
     )
     try:
-        url = msgspec.json.decode(report, type=Report).install[0].download_info.url
+        url = msgspec.json.decode(report, type=_Report).install[0].download_info.url
     except (msgspec.DecodeError, IndexError) as error:
         raise PullFailed.of(pulling.name, f"pip's report on {requirement} cannot be read ({error})") from error
     settings = _read_settings(_run_pip(pulling, "config", "list"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plgd.errors import PullFailed, UnknownModel
 from plgd.models.builtin import SMOLLM2, install
-from plgd.models.catalog import is_path, nearest
+from plgd.models.catalog import is_path, is_wheel, nearest
 from plgd.models.entries import ENTRIES
 from plgd.models.folder import check_folder
 from plgd.models.hub import HubId, pull_snapshot
@@ -51,7 +51,7 @@ def pull(
     if entry is not None and entry.builtin:
         return install(SMOLLM2, paths, pulling, convert=convert, force=force)
     path = Path(name).expanduser().absolute()
-    if path.suffix == ".whl":
+    if is_wheel(name):
         if not path.is_file():
             raise PullFailed.of(name, f"{path} is no file")
         return install(SMOLLM2, paths, pulling, convert=convert, wheel=path, force=force)
