@@ -72,10 +72,10 @@ COMMANDS: Final[dict[str, tuple[Callable[[argparse.Namespace], int], str]]] = {
 
 
 def _name(arguments: argparse.Namespace) -> str:
-    """Make a folder's name absolute; the daemon runs in another folder than this command."""
+    """Make the path of a folder or wheel absolute; the daemon runs in another folder than this command."""
     name: str = arguments.name
-    is_folder = name.startswith((".", "/", "~")) and Path(name).expanduser().is_dir()
-    return str(Path.cwd() / Path(name).expanduser()) if is_folder else name
+    is_path = name.endswith(".whl") or name.startswith((".", "/", "~"))
+    return str(Path.cwd() / Path(name).expanduser()) if is_path and Path(name).expanduser().exists() else name
 
 
 def _print(info: ModelInfo, arguments: argparse.Namespace, words: str) -> int:
