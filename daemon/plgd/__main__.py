@@ -16,7 +16,7 @@ from functools import partial
 import anyio
 
 from plgd.bench.command import run_bench
-from plgd.bench.options import add_options
+from plgd.bench.options import add_options, find_misplaced
 from plgd.config import load_config
 from plgd.errors import AlreadyRunning, PlgdError
 from plgd.launch import ALREADY_RUNNING_EXIT
@@ -38,10 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="run the daemon in the foreground")
     serve.add_argument("--ready-fd", type=int, help="a pipe to tell when clients can connect; the log takes the output")
-    add_options(commands.add_parser("bench", help="measure this machine", allow_abbrev=False))
+    bench = commands.add_parser("bench", prog="plgd bench", help="measure this machine", allow_abbrev=False)
+    add_options(bench)
     parsed = parser.parse_args(arguments)
     try:
         if parsed.command == "bench":
+            if (misplaced := find_misplaced(parsed)) is not None:
+                bench.error(misplaced)
             return run_bench(parsed)
         _serve(parsed.ready_fd)
     except AlreadyRunning as error:

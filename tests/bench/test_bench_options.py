@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plgd.bench.options import ARMS, add_options
+from plgd.bench.options import ARMS, MODES_OF, add_options, find_misplaced
 from plgd.bench.workloads import WORKLOADS
 
 
@@ -19,9 +19,9 @@ def parse(*words: str) -> argparse.Namespace:
 
 
 def test_without_options_the_reference_workloads_are_compared() -> None:
-    """`plgd bench` alone runs all five workloads under all arms, five times each."""
+    """`plgd bench` alone compares all workloads and all arms."""
     options = parse()
-    assert ("compare", None, None, 5) == (options.mode, options.only, options.arms, options.repeats)
+    assert ("compare", None, None) == (options.mode, options.only, options.arms)
 
 
 def test_plain_is_always_an_arm() -> None:
@@ -51,6 +51,26 @@ def test_wrong_options_are_explained(words: list[str], reason: str, capsys: pyte
         parse(*words)
     assert 2 == end.value.code
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--host", "--model", "x"], "--model says nothing to --host"),
+        (["--widths", "--plot", "x.png"], "--plot says nothing to --widths"),
+        (["--host", "--max-tokens", "3"], "--max-tokens says nothing to --host"),
+    ],
+)
+def test_no_option_is_silently_ignored(words: list[str], reason: str) -> None:
+    """An option that the chosen measurement has no use for is refused."""
+    assert reason == find_misplaced(parse(*words))
+
+
+def test_options_of_a_measurement_pass() -> None:
+    """Every option has a measurement that it belongs to."""
+    words = ["--model", "m", "--repeats", "1", "--only", "write", "--arms", "off", "--max-tokens", "3", "--plot", "p"]
+    assert None is find_misplaced(parse(*words))
+    assert MODES_OF.keys() == vars(parse()).keys() - {"mode", "json"}
 
 
 def test_there_are_five_workloads() -> None:

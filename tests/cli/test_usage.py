@@ -76,7 +76,9 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["model"], "required: COMMAND"),
         (["model", "pull"], "required: NAME"),
         (["logs", "-n", "-3"], "-n/--lines"),
-        (["bench", "--count", "0"], "not a whole number"),
+        (["bench", "--rpc", "--count", "0"], "not a whole number"),
+        (["bench", "--rpc", "--plot", "x"], "--plot says nothing to --rpc"),
+        (["bench", "--count", "3"], "--count belongs to --rpc"),
     ],
 )
 def test_wrong_usage_is_explained(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:

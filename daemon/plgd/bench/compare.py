@@ -17,7 +17,7 @@ from rich.console import Console
 from plgd.bench.arms import Arm, PolicyArm
 from plgd.bench.machine import Machine, open_machine
 from plgd.bench.measure import geometric_means, measure
-from plgd.bench.options import ARMS, PLAIN
+from plgd.bench.options import ARMS, DEFAULT_REPEATS, PLAIN
 from plgd.bench.progress import Progress
 from plgd.bench.prompts import tokenize
 from plgd.bench.report import show_comparison
@@ -104,6 +104,7 @@ def make_arms(machine: Machine, names: Sequence[str], costs: LiveCosts | None, c
 
 
 def _compare(machine: Machine, arms: Sequence[Arm], arguments: argparse.Namespace, progress: Progress) -> BenchResult:
+    n_repeats = arguments.repeats or DEFAULT_REPEATS
     workloads: dict[str, WorkloadResult] = {}
     for name in arguments.only or WORKLOADS:
         workload = WORKLOADS[name]
@@ -111,12 +112,12 @@ def _compare(machine: Machine, arms: Sequence[Arm], arguments: argparse.Namespac
             arms,
             tokenize(workload, machine.model.tokenizer),
             max_tokens=min(workload.max_tokens, arguments.max_tokens or workload.max_tokens),
-            n_repeats=arguments.repeats,
-            on_call=partial(_say, progress, name, arguments.repeats),
+            n_repeats=n_repeats,
+            on_call=partial(_say, progress, name, n_repeats),
         )
     return BenchResult(
         environment=msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2)),
-        n_repeats=arguments.repeats,
+        n_repeats=n_repeats,
         workloads=workloads,
         geometric_means=geometric_means(workloads),
     )

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plgd.bench.free_target import FreeTarget
-from plgd.bench.options import ARMS, PLAIN
+from plgd.bench.options import ARMS, DEFAULT_REPEATS, PLAIN
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
@@ -51,7 +51,9 @@ class HostCost(msgspec.Struct, frozen=True, kw_only=True):
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure each policy at each context length and report."""
     found = {
-        policy: [measure_host(policy, n_context, n_repeats=arguments.repeats) for n_context in CONTEXTS]
+        policy: [
+            measure_host(policy, n_context, n_repeats=arguments.repeats or DEFAULT_REPEATS) for n_context in CONTEXTS
+        ]
         for policy in ARMS
         if policy != PLAIN
     }

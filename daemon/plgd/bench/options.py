@@ -11,10 +11,22 @@ from typing import Final
 
 from plgd.bench.workloads import WORKLOADS
 
-__all__ = ("ARMS", "PLAIN", "add_options", "whole_number")
+__all__ = ("ARMS", "DEFAULT_REPEATS", "MODES_OF", "PLAIN", "add_options", "find_misplaced", "whole_number")
 
 # The arm that every other one is compared with: mlx-lm's own decoding.
 PLAIN: Final = "plain"
+DEFAULT_REPEATS: Final = 5
+
+# Which measurements an option belongs to.
+MODES_OF: Final = {
+    "model": ("compare", "widths"),
+    "repeats": ("compare", "widths", "host"),
+    "only": ("compare",),
+    "arms": ("compare",),
+    "max_tokens": ("compare",),
+    "plot": ("compare",),
+}
+
 ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost")
 
 
@@ -36,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     shared = parser.add_argument_group("for every measurement")
     shared.add_argument("--json", action="store_true", help="print the result as JSON")
     shared.add_argument("--model", metavar="NAME", help="the model; by default the one that edits use")
-    shared.add_argument("--repeats", type=whole_number, metavar="N", help="timed repeats (default 5)", default=5)
+    shared.add_argument("--repeats", type=whole_number, metavar="N", help=f"timed repeats (default {DEFAULT_REPEATS})")
 
     compare = parser.add_argument_group("for the reference workloads")
     compare.add_argument(
@@ -50,6 +62,14 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     )
     compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
     return mode
+
+
+def find_misplaced(arguments: argparse.Namespace) -> str | None:
+    """Say which option was given that the chosen measurement has no use for; nothing is silently ignored."""
+    for option, modes in MODES_OF.items():
+        if getattr(arguments, option) is not None and arguments.mode not in modes:
+            return f"--{option.replace('_', '-')} says nothing to --{arguments.mode}"
+    return None
 
 
 def whole_number(word: str) -> int:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from plgd.bench.machine import open_machine
+from plgd.bench.options import DEFAULT_REPEATS
 from plgd.bench.progress import Progress
 from plgd.bench.report import describe_environment
 from plgd.bench.results import Environment
@@ -33,24 +34,25 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         ModelError: the model cannot be found or loaded.
         EngineError: the model failed.
     """
+    n_repeats = arguments.repeats or DEFAULT_REPEATS
     paths = Paths.from_environment()
     config = load_config(paths.config_file)
     with Progress() as progress:
         machine = open_machine(arguments.model, WIDTHS, paths, config, on_progress=progress.say)
         # Every timed round and step moves the context on by a token.
-        room = machine.model.context_limit - max(WIDTHS) - (len(WIDTHS) + 8) * (arguments.repeats + 1)
+        room = machine.model.context_limit - max(WIDTHS) - (len(WIDTHS) + 8) * (n_repeats + 1)
         contexts = [n_tokens for n_tokens in CONTEXTS if n_tokens <= room]
         costs = measure_costs(
             machine.model.target,
             widths=WIDTHS,
             contexts=contexts,
-            n_repeats=arguments.repeats,
+            n_repeats=n_repeats,
             clock=time.perf_counter,
             on_progress=lambda n_context, repeat: progress.say(f"context {n_context}: turn {repeat}"),
         )
     environment = msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2))
     if arguments.json:
-        data = {"environment": environment, "n_repeats": arguments.repeats, "costs": costs.to_data()}
+        data = {"environment": environment, "n_repeats": n_repeats, "costs": costs.to_data()}
         console.file.write(msgspec.json.encode(data).decode() + "\n")
     else:
         show_costs(costs, environment, console)

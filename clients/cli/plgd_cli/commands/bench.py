@@ -11,12 +11,13 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
-from typing import NoReturn
+from functools import partial
+from typing import Final, NoReturn
 
 import anyio
 import msgspec
 
-from plgd.bench.options import add_options
+from plgd.bench.options import add_options, find_misplaced
 from plgd.client import connect
 from plgd.launch import daemon_environment
 from plgd.paths import Paths
@@ -27,6 +28,8 @@ from plgd_cli.output import write
 from plgd_cli.parser import Parser, positive
 
 __all__ = ("RoundTrips", "register")
+
+DEFAULT_COUNT: Final = 1000
 
 
 class RoundTrips(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,12 +47,18 @@ def register(_name: str, parser: Parser) -> None:
     summary = "the time of a request that does nothing, from this process to the daemon and back"
     mode.add_argument("--rpc", dest="mode", action="store_const", const="rpc", help=summary)
     rpc = parser.add_argument_group("for --rpc")
-    rpc.add_argument("--count", type=positive, default=1000, metavar="N", help="requests (default 1000)")
-    parser.set_defaults(run=_run)
+    rpc.add_argument("--count", type=positive, metavar="N", help=f"requests (default {DEFAULT_COUNT})")
+    parser.set_defaults(run=partial(_run, parser))
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    return _time_requests(arguments) if arguments.mode == "rpc" else _hand_over(arguments.words)
+def _run(parser: Parser, arguments: argparse.Namespace) -> int:
+    if (misplaced := find_misplaced(arguments)) is not None:
+        parser.error(misplaced)
+    if arguments.mode == "rpc":
+        return _time_requests(arguments)
+    if arguments.count is not None:
+        parser.error("--count belongs to --rpc")
+    return _hand_over(arguments.words)
 
 
 def _hand_over(words: Sequence[str]) -> NoReturn:
@@ -60,7 +69,7 @@ def _hand_over(words: Sequence[str]) -> NoReturn:
 
 
 def _time_requests(arguments: argparse.Namespace) -> int:
-    times = anyio.run(_measure, arguments.count)
+    times = anyio.run(_measure, arguments.count or DEFAULT_COUNT)
     if arguments.json:
         write(msgspec.json.encode(times) + b"\n")
     else:
