@@ -63,6 +63,7 @@ class ScriptedModel:
 
     name = "scripted"
     eos_tokens = frozenset((EOS,))
+    ranges_alone = False
 
     def __init__(
         self, reply: str, *, context_limit: int = 1 << 20, on_target: Callable[[], None] = lambda: None

@@ -104,7 +104,9 @@ def edit_steps(
     if expected is not None and expected != edit.document.fingerprint:
         return answer.unchanged(EditStatus.CONFLICT, f"{edit.document.shown()} is not the text with that fingerprint.")
     _check_size(edit, model)
-    prompt = make_prompt(edit.document, edit.lines, edit.params.instruction, model.tokenizer)
+    prompt = make_prompt(
+        edit.document, edit.lines, edit.params.instruction, model.tokenizer, ranges_alone=model.ranges_alone
+    )
     _check_room(edit, prompt, model)
     stops_at = edit.params.max_tokens or model.context_limit
     engine = _make_session(edit, model, config)

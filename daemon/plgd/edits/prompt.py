@@ -44,7 +44,9 @@ class Prompt:
     fence: str
 
 
-def make_prompt(document: Document, lines: LineRange, instruction: str, tokenizer: Tokenizer) -> Prompt:
+def make_prompt(
+    document: Document, lines: LineRange, instruction: str, tokenizer: Tokenizer, *, ranges_alone: bool = False
+) -> Prompt:
     """Make the prompt of an edit.
 
     Args:
@@ -52,9 +54,10 @@ def make_prompt(document: Document, lines: LineRange, instruction: str, tokenize
         lines: what is to be rewritten; all lines for a whole file.
         instruction: the user's words; blanks around them are dropped.
         tokenizer: the model's.
+        ranges_alone: show the model nothing of the file but the lines to rewrite.
     """
-    whole = view(document.lines)
     source = view(document.lines[lines.first - 1 : lines.last])
+    whole = source if ranges_alone else view(document.lines)
     instruction = instruction.strip()
     fence, language = fence_for(whole, instruction), language_of(document.name)
     user = _user_turn(document.name, whole, source, instruction, f"{fence}{language}\n", fence)

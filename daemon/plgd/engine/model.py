@@ -74,6 +74,11 @@ class Model(Protocol):
         """The longest prompt and reply together, in tokens."""
         ...
 
+    @property
+    def ranges_alone(self) -> bool:
+        """Whether it can rewrite a range only when it is shown nothing else of the file."""
+        ...
+
     def target(self) -> Target:
         """Start an empty sequence."""
         ...

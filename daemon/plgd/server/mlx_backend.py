@@ -39,6 +39,7 @@ class MlxBackend:
             name=name,
             adapter=found.adapter,
             context_limit=self._config.model.context_limit,
+            ranges_alone=found.ranges_alone,
             on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
         )
         engine = self._config.engine

@@ -1,0 +1,35 @@
+"""Drafting changes the speed and nothing else: the real model, real functions, token for token."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plgd.blas import find_preload
+
+pytestmark = pytest.mark.builtin
+
+POLICIES = ["graded"]
+WORKER = Path(__file__).with_name("parity_worker.py")
+
+
+def test_drafted_output_is_plain_output(builtin_model_dir: Path, tmp_path: Path) -> None:
+    """On thirty edits of functions of the standard library, the drafted reply equals the plain one in float32."""
+    done = subprocess.run(
+        [sys.executable, WORKER, builtin_model_dir, *POLICIES],
+        env=find_preload(os.environ, tmp_path / "blas").environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    edits = [json.loads(line)["replies"] for line in done.stdout.splitlines()]
+    assert len(edits) == 30
+    for policy in POLICIES:
+        assert [edit["off"][0] for edit in edits] == [edit[policy][0] for edit in edits]
+        assert sum(edit[policy][1] for edit in edits) > 0.5 * sum(len(edit[policy][0]) for edit in edits)
