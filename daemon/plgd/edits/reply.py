@@ -16,6 +16,7 @@ from plgd.engine.model import Detokenizer
 __all__ = ("ReplyReader", "ReplyText")
 
 _FENCE_LINE: Final = re.compile(r"(`{3,})[ \t]*([^\s`]*)[ \t\r]*\n?")
+_TRAILING: Final = " \t\r\n"
 _THINK: Final = "<think>"
 _THINK_END: Final = "</think>"
 
@@ -80,15 +81,10 @@ class ReplyText:
             return
         if self._at_head and not self._pass_head(ended=True):
             return
-        line, fence = self._line.rstrip(), self._fence
-        if line and self._n_given == 0:
+        if self._line:
             self._end_line(self._line)
-        elif line.endswith(fence):
-            # The fence behind the last line's text: no source line holds such a run.
+        if self._held:
             self.closed = True
-            self._give(line[self._n_given : -len(fence)])
-        elif rest := self._line[self._n_given :]:
-            self._give(rest)
         self._line, self._held = "", ""
 
     def _pass_head(self, *, ended: bool = False) -> bool:
@@ -133,13 +129,20 @@ class ReplyText:
             self._give("")
             self._held = line
             return
-        self._give(line[self._n_given :])
+        rest = line[self._n_given :]
+        if not match and line.rstrip(_TRAILING).endswith(self._fence):
+            # The fence behind the last line's text, if this is the last line.
+            text, fence, blanks = rest.rpartition(self._fence)
+            self._give(text)
+            self._held = fence + blanks
+            return
+        self._give(rest)
 
     def _give_certain(self) -> None:
-        """Give out the unfinished line but for backticks at its end, and nothing of what may be a fence."""
+        """Give out the unfinished line but for backticks and blanks at its end, and nothing of what may be a fence."""
         if self._line.startswith("```") or not self._line.strip("`"):
             return
-        certain = self._line.rstrip("`\r")
+        certain = self._line.rstrip("`" + _TRAILING)
         if len(certain) > self._n_given:
             self._give(certain[self._n_given :])
             self._n_given = len(certain)
