@@ -16,7 +16,6 @@ import mlx.core as mx
 from mlx_lm.models.cache import (
     CacheList,
     ChunkedKVCache,
-    ConcatenateKVCache,
     KVCache,
     QuantizedKVCache,
     RotatingKVCache,
@@ -26,8 +25,9 @@ from plgd.errors import RollbackFailed
 
 __all__ = ("CacheRollback", "RollbackMethod")
 
-# One row per token, appended at the end and never moved: dropping the tail is exact.
-ROW_CACHES: Final = (KVCache, QuantizedKVCache, ConcatenateKVCache, ChunkedKVCache)
+# One row per token, appended at the end and never moved: dropping the tail is exact. `ConcatenateKVCache` is no such
+# cache: its `trim` lowers the offset, and the next update brings the dropped rows back.
+ROW_CACHES: Final = (KVCache, QuantizedKVCache, ChunkedKVCache)
 
 
 @dataclass(frozen=True, slots=True)
