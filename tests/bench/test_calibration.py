@@ -1,0 +1,67 @@
+"""Step costs are measured as a reply would meet them."""
+
+from __future__ import annotations
+
+import pytest
+
+from doubles import HistoryTarget
+from plgd.engine.calibration import measure_costs
+from plgd.engine.cost import StepCosts
+
+FIRST_USE_S = 50.0
+WIDTHS = (1, 2, 4, 8)
+
+
+class Device:
+    """Targets whose passes take a known time, more when a width is used for the first time."""
+
+    def __init__(self) -> None:
+        self.targets: list[HistoryTarget] = []
+
+    def target(self) -> HistoryTarget:
+        """Start an empty sequence."""
+        self.targets.append(HistoryTarget())
+        return self.targets[-1]
+
+    def clock(self) -> float:
+        """Return the seconds that all passes took, 1 + width / 8 each."""
+        widths = [width for target in self.targets for width in target.widths]
+        return FIRST_USE_S * len(set(widths)) + sum(1.0 + width / 8 for width in widths)
+
+    def measure(self, n_repeats: int) -> StepCosts:
+        """Measure the device."""
+        return measure_costs(self.target, widths=WIDTHS, contexts=(10, 600), n_repeats=n_repeats, clock=self.clock)
+
+
+@pytest.mark.parametrize("n_repeats", [1, 4])
+def test_costs_are_those_of_the_device(n_repeats: int) -> None:
+    """Each width costs what its pass takes; what its first use takes is not counted."""
+    costs = Device().measure(n_repeats)
+    expected = tuple(1000.0 * (1.0 + width / 8) for width in WIDTHS)
+    assert (expected, expected) == costs.costs_ms
+    assert (1125.0, 1125.0) == costs.pipelined_ms
+    assert (WIDTHS, (10, 600), 8) == (costs.widths, costs.contexts, costs.max_width)
+
+
+def test_the_context_moves_on() -> None:
+    """Every timed round and step commits one token, so that no shape of the device is met twice."""
+    device = Device()
+    device.measure(3)
+    # Four turns of four widths, one step that fills the pipeline and three repeats of four steps, behind the head.
+    grown = 4 * len(WIDTHS) + 1 + 3 * 4
+    assert [10 + grown - 1, 600 + grown - 1] == [target.offset for target in device.targets]
+
+
+def test_progress_is_told() -> None:
+    """The turns of each context are told as they begin, the uncounted one as 0."""
+    told: list[tuple[int, int]] = []
+    device = Device()
+    measure_costs(
+        device.target,
+        widths=(1,),
+        contexts=(5, 6),
+        n_repeats=1,
+        clock=device.clock,
+        on_progress=lambda n_context, repeat: told.append((n_context, repeat)),
+    )
+    assert [(5, 0), (5, 1), (6, 0), (6, 1)] == told
