@@ -49,14 +49,15 @@ class Chances:
     learns, whose prior is the cell of any fate, whose prior in turn is an assumption.
 
     A draft that brings its own chances is believed, as its proposer knows more than its name tells, but only as far as
-    that proposer's drafts have landed what they promised.
+    the first tokens of that proposer's drafts have landed as promised. (How far the rest lands varies so much that a
+    few short landings would say nothing about the next.)
     """
 
     def __init__(self) -> None:
         self._fate = Fate.LANDED
         # (proposer, fate or None for any) -> [accepted, refused] per class of match length.
         self._cells: dict[tuple[str, Fate | None], list[list[float]]] = {}
-        # proposer -> [tokens landed, tokens promised], of drafts with their own chances.
+        # proposer -> [first tokens landed, first tokens promised], of drafts with their own chances.
         self._promises: dict[str, list[float]] = {}
 
     @property
@@ -92,8 +93,8 @@ class Chances:
             self._fate = Fate.LANDED if n_accepted else Fate.MISSED
         if draft.chances:
             promise = self._promises.setdefault(draft.proposer, [0.0, 0.0])
-            promise[0] = KEPT * promise[0] + n_accepted
-            promise[1] = KEPT * promise[1] + sum(accumulate(draft.chances[:n_tested], mul))
+            promise[0] = KEPT * promise[0] + min(n_accepted, 1)
+            promise[1] = KEPT * promise[1] + draft.chances[0]
             return
         trials: dict[int, list[float]] = {}
         for position in range(min(n_accepted + 1, n_tested)):
