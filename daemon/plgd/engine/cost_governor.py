@@ -18,8 +18,8 @@ __all__ = ("MAX_COST_DRAFT", "CostGovernor")
 
 MAX_COST_DRAFT: Final = 128
 
-# Waiting for a round that is yet to be run must save this much: the draft that waits may find its second token as doubtful as the first was. Set by
-# replaying release pairs, where 1.0 and 1.5 do worse on every device.
+# Waiting for a round that is yet to be run must save this much: the draft that waits may find its second token as
+# doubtful as the first was. Set by replaying release pairs, where 1.0 and 1.5 do worse on every device.
 WAIT_MARGIN: Final = 1.3
 
 # More plain rounds in a row than a reply has: never submit ahead.
