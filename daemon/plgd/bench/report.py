@@ -35,7 +35,8 @@ def show_comparison(result: BenchResult, console: Console) -> None:
     table.add_column("arm")
     for heading in ("tokens", "tok/s", "ttft ms", "speed-up", "paired", "same", "rounds", "tok/round", "accepted"):
         table.add_column(heading, justify="right")
-    table.add_column("pauses", justify="right")
+    table.add_column("pauses (ended by a probe)", justify="right", max_width=10)
+    table.add_column("pipelined (met)", justify="right", max_width=10)
     table.add_column("widths", overflow="fold")
     for name, workload in result.workloads.items():
         table.add_section()
@@ -71,13 +72,14 @@ def _cells(arm: ArmResult) -> Sequence[str]:
 def _counted(counters: dict[str, Any]) -> Sequence[str]:
     """Show what the session counted; nothing for plain."""
     if not counters:
-        return ("",) * 5
-    drafted = counters["n_drafted"]
+        return ("",) * 6
+    drafted, governor = counters["n_drafted"], counters["governor"]
     widths = sorted((int(width), n_rounds) for width, n_rounds in counters["widths"].items())
     return (
         str(counters["n_rounds"]),
         f"{counters['n_tokens'] / counters['n_rounds']:.2f}",
         f"{counters['n_accepted']}/{drafted}" if drafted else "",
-        str(counters["governor"]["n_pauses"] or ""),
+        f"{governor['n_pauses']} ({governor['n_shadow_confirmations']})" if governor["n_pauses"] else "",
+        f"{counters['n_pipelined_rounds']} ({counters['n_met_in_flight']})",
         " ".join(f"{width}:{n_rounds}" for width, n_rounds in widths),
     )
