@@ -17,7 +17,7 @@ __all__ = ("CacheMaker",)
 # Quantized in groups of as many values as divide a head, the coarsest first; mlx has no others.
 GROUP_SIZES: Final = (64, 32)
 # Tokens of the probe: prefilled, then a block behind them.
-PROBE: Final = ((1, 2, 3), (4, 5))
+PROBE: Final = (tuple(range(40)), tuple(range(40, 64)))
 
 
 class CacheMaker:

@@ -144,7 +144,7 @@ class MlxTarget:
                 before = self._replay(self._unfed)
                 block = self._run(_join(before, following, draft[1:]), k, self._n_history + 1, may_drop=True)
                 choices = self._read(mx.concatenate([following, block]))
-                fed = [*before, choices[0], *draft[1:]]
+                fed = [*before, *draft]  # draft[0] is kept only where it equals the token that was fed for it
                 self.counts.n_joined += 1
             else:
                 fed, choices = self._unfed, self._read(following)
