@@ -1,0 +1,251 @@
+"""The cursor: follows the reply through the sources and finds its place again after a miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from plgd.engine.hypothesis import Hypothesis, Origin
+from plgd.engine.odds import Odds
+from plgd.engine.overlay import Overlay, Patch
+from plgd.engine.sources import BREAK, Sources
+
+__all__ = ("Change", "Cursor", "Guess")
+
+# Hypotheses kept at once.
+MAX_HYPOTHESES: Final = 8
+# A streak this long tells where the reply is.
+FOUND: Final = 3
+# A match so few tokens behind the place that was left is most often a deletion or a replacement.
+AHEAD: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A place where the reply left a source and came back to it; half-open ranges of `Sources.tokens`."""
+
+    source_start: int
+    source_end: int
+    reply_start: int
+    reply_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What the likeliest hypothesis foretells.
+
+    Attributes:
+        tokens: at least one.
+        chances: for each, the chance that it comes true if those before it do.
+        streak: tokens that agreed before.
+        in_source: read from a source, not from the reply.
+        is_patched: some of them come from a patch.
+    """
+
+    tokens: tuple[int, ...]
+    chances: tuple[float, ...]
+    streak: int
+    in_source: bool
+    is_patched: bool
+
+
+class Cursor:
+    """Several hypotheses in parallel, and the likeliest of them is the cursor.
+
+    A hypothesis lives while the reply does what it foretells. When the cursor's dies, the place is remembered as the
+    anchor and the ways on are tried at once: something was inserted (go on at the anchor), replaced (as far behind it
+    as the reply has written since), shortened to (one token behind it), deleted (the last tokens stand ahead). Further
+    hypotheses come from places where the last tokens stand near the anchor, the last eight anywhere, the last four or
+    two latest. Of hypotheses that are equally likely, the longer streak is believed, then the earlier origin, then the
+    earlier place; so the text to rewrite goes before other sources, and sources before the reply.
+
+    A token costs a bounded number of probes and comparisons.
+
+    Args:
+        sources: what can be read from.
+        overlay: where the reply is expected to differ.
+        odds: how likely hypotheses are.
+    """
+
+    def __init__(self, sources: Sources, overlay: Overlay, odds: Odds) -> None:
+        self._sources = sources
+        self._overlay = overlay
+        self._odds = odds
+        self._anchor = 0
+        self._left_at = sources.n_source
+        self._age = 0
+        starts = [start for start in sources.starts if sources.tokens[start] != BREAK]
+        self._hypotheses = [Hypothesis(start, 0, Origin.START) for start in starts[:MAX_HYPOTHESES]]
+
+    @property
+    def place(self) -> int:
+        """The place in the sources that is read next, or that the reply left."""
+        best = self._hypotheses[0] if self._hypotheses else None
+        return best.place if best is not None and best.place < self._sources.n_source else self._anchor
+
+    def push(self, token: int) -> tuple[Change | None, Patch | None, Patch | None]:
+        """Follow the reply by one token.
+
+        Returns:
+            The change that the reply has just come back from; the patch that has just come true; the one that has
+            just turned out wrong.
+        """
+        best = self._hypotheses[0] if self._hypotheses else None
+        patch = best.next_patch(self._overlay) if best is not None else None
+        believed = best is not None and best.expects(self._sources.tokens, self._overlay) == token
+        kept, done = self._follow(token)
+        self._sources.append(token)
+        change = None
+        if best is not None and believed and best.streak >= FOUND:
+            change = self._find(best)
+        else:
+            if self._age == 0:
+                self._leave(best, believed=believed)
+            self._age += 1
+            self._realign(token, kept)
+        self._hypotheses = self._rank(kept)
+        return change, done, None if believed else patch
+
+    def guess(self, n_tokens: int) -> Guess | None:
+        """Foretell up to `n_tokens` tokens."""
+        if not self._hypotheses:
+            return None
+        best = self._hypotheses[0]
+        tokens: list[int] = []
+        chances: list[float] = []
+        by_traits: dict[tuple[int, int], float] = {}
+        is_patched = False
+        for token, patch in islice(self._read(best), n_tokens):
+            traits = self._odds.traits(best, self._age, patch, len(tokens))
+            key = (traits.row, traits.column)
+            chance = by_traits.get(key) if tokens else None
+            if chance is None:
+                chance = self._odds.chance(traits)
+                if tokens:
+                    by_traits[key] = chance
+            tokens.append(token)
+            chances.append(chance)
+            is_patched |= patch is not None
+        if not tokens:
+            return None
+        in_source = best.place < self._sources.n_source
+        return Guess(tuple(tokens), tuple(chances), best.streak, in_source, is_patched)
+
+    def _read(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Patch | None]]:
+        """Yield the tokens that a hypothesis foretells; with the first of a patch, the patch."""
+        tokens, overlay = self._sources.tokens, self._overlay
+        place = hypothesis.place
+        patch = hypothesis.next_patch(overlay)
+        if patch is not None:
+            n_read = hypothesis.n_read
+            for token in patch.tokens[n_read:]:
+                yield token, None if n_read else patch
+                n_read += 1
+            place = patch.end
+        elif hypothesis.is_raw:
+            yield tokens[place], None
+            place += 1
+        while place < len(tokens) and tokens[place] != BREAK:
+            patch = overlay.patch_at(place)
+            if patch is None:
+                yield tokens[place], None
+                place += 1
+                continue
+            yield patch.tokens[0], patch
+            for token in patch.tokens[1:]:
+                yield token, None
+            place = patch.end
+
+    def _follow(self, token: int) -> tuple[list[Hypothesis], Patch | None]:
+        """Let each hypothesis see the token; return those it agrees with and the patch that the likeliest completed."""
+        tokens, overlay, odds = self._sources.tokens, self._overlay, self._odds
+        kept: list[Hypothesis] = []
+        taken: set[tuple[int, int]] = set()
+        done: Patch | None = None
+        foretold = False
+        for rank, hypothesis in enumerate(self._hypotheses):
+            came_true = hypothesis.expects(tokens, overlay) == token
+            patch = hypothesis.next_patch(overlay)
+            first = patch if patch is not None and not hypothesis.n_read else None
+            traits = odds.traits(hypothesis, self._age, first)
+            odds.learn(traits, came_true=came_true, was_believed=rank == 0)
+            if rank == 0:
+                foretold = came_true
+            if came_true:
+                completed = hypothesis.advance(overlay)
+                if rank == 0:
+                    done = completed
+            elif first is not None and tokens[hypothesis.place] == token:
+                # The substitution was not made here: the source goes on as it is.
+                hypothesis.is_raw = True
+                hypothesis.advance(overlay)
+            else:
+                continue
+            where = hypothesis.place, hypothesis.n_read
+            at_end = hypothesis.place < len(tokens) and tokens[hypothesis.place] == BREAK
+            if where not in taken and not at_end:
+                taken.add(where)
+                kept.append(hypothesis)
+        odds.count(foretold=foretold)
+        return kept, done
+
+    def _find(self, best: Hypothesis) -> Change | None:
+        """The reply is where the cursor is; tell what it did since it left."""
+        change = None
+        n_source = self._sources.n_source
+        if self._age and best.place < n_source and best.patch is None:
+            came_back = best.place - best.streak
+            if came_back >= self._anchor:
+                change = Change(self._anchor, came_back, self._left_at, len(self._sources.tokens) - best.streak)
+        if best.place < n_source:
+            self._anchor = best.place
+        self._age = 0
+        return change
+
+    def _leave(self, best: Hypothesis | None, *, believed: bool) -> None:
+        """Remember where the reply left the source: before the token just pushed."""
+        self._left_at = len(self._sources.tokens) - 1
+        if best is None or believed or best.place >= self._sources.n_source:
+            return
+        if best.streak >= FOUND:
+            self._anchor = best.place
+            self._left_at -= best.n_read
+
+    def _realign(self, token: int, kept: list[Hypothesis]) -> None:
+        """Add the hypotheses that the last tokens suggest."""
+        sources, anchor, age = self._sources, self._anchor, self._age
+        taken = {hypothesis.place for hypothesis in kept}
+
+        def add(place: int, streak: int, origin: Origin) -> None:
+            if place not in taken and place < len(sources.tokens) and sources.tokens[place] != BREAK:
+                taken.add(place)
+                kept.append(Hypothesis(place, streak, origin))
+
+        for place in sources.find_near(token, anchor):
+            ahead = place - 1 - anchor
+            origin = Origin.BEHIND if ahead < 0 else Origin.AHEAD if ahead <= AHEAD else Origin.NEAR
+            add(place, sources.count_agreement(place), origin)
+        add(anchor, 0, Origin.INSERTED)
+        if anchor + age < sources.n_source:
+            add(anchor + age, 0, Origin.REPLACED)
+        if age > 1:
+            add(anchor + 1, 0, Origin.SHORTENED)
+        far = sources.find_far()
+        if far is not None:
+            add(far, sources.count_agreement(far), Origin.FAR)
+        for place in sources.find_latest():
+            add(place, sources.count_agreement(place), Origin.RECENT)
+
+    def _rank(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+        if len(hypotheses) < 2:
+            return hypotheses
+        odds, overlay = self._odds, self._overlay
+
+        def order(hypothesis: Hypothesis) -> tuple[float, int, int, int]:
+            patch = None if hypothesis.n_read else hypothesis.next_patch(overlay)
+            score = odds.score(odds.traits(hypothesis, self._age, patch))
+            return -score, -hypothesis.streak, hypothesis.origin, hypothesis.place
+
+        return sorted(hypotheses, key=order)[:MAX_HYPOTHESES]

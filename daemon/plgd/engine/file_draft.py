@@ -1,0 +1,52 @@
+"""The file-draft proposer: drafts from the text that is being rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from plgd.engine.cursor import Cursor
+from plgd.engine.odds import Odds
+from plgd.engine.overlay import Overlay
+from plgd.engine.proposer import NO_DRAFT, Draft
+from plgd.engine.sources import Sources
+
+__all__ = ("FileDraftProposer",)
+
+# Below this chance of its first token a guess is no proposal.
+LEAST_CHANCE: Final = 0.1
+
+
+class FileDraftProposer:
+    """Reads its drafts from the sources at the cursor, with what the reply has changed so far put in.
+
+    Args:
+        sources: the text to rewrite first, then others that the reply may resemble.
+        n_prompt: tokens of the history before the reply; the cursor begins to move behind them.
+    """
+
+    def __init__(self, sources: Sequence[Sequence[int]], n_prompt: int) -> None:
+        self._sources = Sources(sources or ((),))
+        self._overlay = Overlay()
+        self._cursor = Cursor(self._sources, self._overlay, Odds())
+        self._n_skip = n_prompt
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory the sources and their index take."""
+        return self._sources.n_bytes
+
+    def extend(self, tokens: Sequence[int]) -> None:
+        """Take in tokens that were appended to the history."""
+        n_skipped = min(self._n_skip, len(tokens))
+        self._n_skip -= n_skipped
+        for token in tokens[n_skipped:]:
+            self._cursor.push(token)
+
+    def propose(self, max_tokens: int) -> Draft:
+        """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""
+        guess = self._cursor.guess(max_tokens) if max_tokens > 0 else None
+        if guess is None or guess.chances[0] < LEAST_CHANCE:
+            return NO_DRAFT
+        name = "substitution" if guess.is_patched else "file_draft" if guess.in_source else "ngram"
+        return Draft(guess.tokens, name, guess.streak, guess.chances)
