@@ -46,7 +46,7 @@ class CacheMaker:
             try:
                 self._probe()
             except (ValueError, RuntimeError, TypeError, AttributeError) as error:
-                raise UnsupportedModel.of(name, f"its keys and values cannot be quantized ({error})") from error
+                raise UnsupportedModel.of(name, "its attention cannot use quantized keys and values") from error
         elif shapes is not None:
             step = shapes.kv_step
             expected = self._probe()
