@@ -22,8 +22,9 @@ from mlx_lm.models.cache import CacheList
 
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.rollback import RollbackMethod
+from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
-from plgd.errors import UnsupportedModel
+from plgd.errors import EngineError, UnsupportedModel
 from replies import Drafter, drafted_reply
 from tiny_configs import NOT_RUN, WINDOW, make_config, model_types
 from tiny_models import make_network
@@ -33,6 +34,7 @@ __all__ = ("PAGE", "Finding", "read_table", "walk", "write_table")
 PAGE: Final = Path(__file__).parents[1] / "docs" / "models.md"
 BEGIN: Final = "<!-- the table is written by tests/model_walk.py -->"
 N_REPLY: Final = 2 * WINDOW
+SHAPES: Final = FixedShapes(widths=(4, 8, 16), kv_step=32)
 # One prompt that the window holds, so that the reply runs past it, and one that is longer.
 PROMPT_LENGTHS: Final = (WINDOW - 5, 2 * WINDOW + 5)
 
@@ -47,6 +49,7 @@ class Finding:
         rollback: how drafts are rolled back, and the layer that decides.
         parity: whether drafted output equals plain output.
         quantized: whether it does with 8-bit keys and values, if the model can use them.
+        fixed: whether it does with the fixed shapes that CUDA gets, if the model can use them.
     """
 
     model_type: str
@@ -54,10 +57,12 @@ class Finding:
     rollback: str
     parity: str
     quantized: str
+    fixed: str
 
     def row(self) -> str:
         """Write the table's row."""
-        return f"| `{self.model_type}` | {self.caches} | {self.rollback} | {self.parity} | {self.quantized} |"
+        cells = (f"`{self.model_type}`", self.caches, self.rollback, self.parity, self.quantized, self.fixed)
+        return f"| {' | '.join(cells)} |"
 
 
 def walk(model_type: str) -> Finding:
@@ -66,18 +71,32 @@ def walk(model_type: str) -> Finding:
     make = CacheMaker(network, model_type)
     parity = _compare(network, make, _mlx_lm_reply)
     return Finding(
-        model_type, _describe_caches(make()), _describe_rollback(network, make), parity, _try_quantized(network)
+        model_type,
+        _describe_caches(make()),
+        _describe_rollback(network, make),
+        parity,
+        _try_quantized(network, model_type),
+        _try_fixed(network, model_type),
     )
 
 
-def _try_quantized(network: nn.Module) -> str:
+def _try_quantized(network: nn.Module, model_type: str) -> str:
     try:
-        make = CacheMaker(network, "small", kv_bits=8)
+        make = CacheMaker(network, model_type, kv_bits=8)
     except UnsupportedModel:
         return "not possible"
     if "Quantized" not in _describe_caches(make()):
         return "nothing to quantize"
     return _compare(network, make, _own_reply)
+
+
+def _try_fixed(network: nn.Module, model_type: str) -> str:
+    make = CacheMaker(network, model_type, shapes=SHAPES)
+    if make.shapes is None:
+        return "left off"
+    if "Rounded" not in _describe_caches(make()):
+        return "nothing to round"
+    return _compare(network, make, _mlx_lm_reply)
 
 
 def _build(model_type: str) -> nn.Module:
@@ -90,9 +109,16 @@ def _compare(
 ) -> str:
     for n_prompt in PROMPT_LENGTHS:
         prompt = [(7 * i * i + 3 * i + 1) % 256 for i in range(n_prompt)]
-        plain = reference(network, make, prompt)
+        try:
+            plain = reference(network, make, prompt)
+        except EngineError as error:
+            return f"**fails** ({error})"
         for name, drafter in _drafters(plain).items():
-            if plain != drafted_reply(_target(network, make, prompt), N_REPLY, drafter):
+            try:
+                drafted = drafted_reply(_target(network, make, prompt), N_REPLY, drafter)
+            except EngineError as error:
+                return f"**fails** ({error})"
+            if plain != drafted:
                 return f"**differs** ({name} drafts)"
     return "yes"
 
@@ -102,7 +128,7 @@ def _target(network: nn.Module, make: CacheMaker, prompt: list[int]) -> MlxTarge
         logits: mx.array = network(tokens, cache=caches)
         return logits
 
-    target = MlxTarget(forward, make(), context_limit=1 << 20)
+    target = MlxTarget(forward, make(), context_limit=1 << 20, shapes=make.shapes)
     if prompt:
         target.prefill(prompt)
     return target
@@ -166,8 +192,8 @@ def write_table(findings: list[Finding]) -> None:
         "",
         f"mlx-lm {version('mlx-lm')}, {len(findings)} model types:",
         "",
-        "| model type | caches of a small model | rollback | drafted = plain | with 8-bit KV |",
-        "|---|---|---|---|---|",
+        "| model type | caches of a small model | rollback | drafted = plain | with 8-bit KV | with fixed shapes |",
+        "|---|---|---|---|---|---|",
         *(finding.row() for finding in findings),
         "",
     ]
@@ -188,7 +214,7 @@ def main() -> None:
     findings = []
     for model_type in model_types():
         if model_type in NOT_RUN:
-            finding = Finding(model_type, "-", NOT_RUN[model_type], "not run", "not run")
+            finding = Finding(model_type, "-", NOT_RUN[model_type], "not run", "not run", "not run")
         else:
             finding = walk(model_type)
         sys.stdout.write(finding.row() + "\n")

@@ -87,7 +87,7 @@ def test_biases_are_kept(tmp_path: Path) -> None:
 def test_too_large_for_float32_stays_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that would not fit into memory in float32 keeps its packed weights."""
     write_model(tmp_path / "model", bits=4)
-    monkeypatch.setattr("plgd.engine.mlx.load._memory_bytes", lambda: 1000)
+    monkeypatch.setattr("plgd.engine.mlx.load.machine_memory", lambda: 1000)
     layer = load_model(tmp_path / "model", name="tiny").network.layers[0].self_attn.q_proj
     assert isinstance(layer, nn.QuantizedLinear)
 
@@ -189,6 +189,7 @@ def test_damaged_folders_say_what_is_damaged(folder: Path, breakage: Callable[[P
     ("breakage", "reason"),
     [
         (configure(model_type="abacus"), "abacus not supported"),
+        (configure(model_type="phi3small"), "adds the causal mask as numbers"),
         (configure(model_type="olmo"), "needs another package"),
         (configure(model_file="run_me.py"), "custom module"),
         (configure(rms_norm_eps=None, hidden_size=None), "mlx-lm says"),

@@ -32,6 +32,10 @@ LIMIT_KEYS: Final = (
     "n_positions",
     "n_ctx",
 )
+# Architectures that mlx-lm builds but does not compute rightly.
+BROKEN: Final = {
+    "phi3small": "mlx-lm's attention for it adds the causal mask as numbers, so tokens see those behind them"
+}
 # How mlx words weights that are missing, unknown or of another shape.
 MISFIT_SIGNS: Final = ("parameters not in model", "Missing", "shape")
 # For a configuration that says nothing.
@@ -102,6 +106,8 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         raise DamagedModel.of(name, f"config.json cannot be read ({error})") from error
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise DamagedModel.of(name, "config.json does not name a model_type")
+    if config["model_type"] in BROKEN:
+        raise UnsupportedModel.of(name, BROKEN[config["model_type"]])
     return config
 
 
