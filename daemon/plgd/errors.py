@@ -369,6 +369,10 @@ class BenchError(PlgdError):
     def unwritable(cls, path: str, reason: str) -> BenchError:
         return cls(f"{path} was not written: {reason}.")
 
+    @classmethod
+    def unreadable(cls, what: str, reason: str) -> BenchError:
+        return cls(f"{what} cannot be used: {reason}.")
+
 
 # Daemon -----------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ __all__ = ("RUNNERS", "run_bench")
 RUNNERS: Final = {
     "compare": "plgd.bench.compare",
     "host": "plgd.bench.host",
+    "replay": "plgd.bench.replay_command",
     "widths": "plgd.bench.widths",
 }
 

@@ -19,12 +19,13 @@ DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
 MODES_OF: Final = {
-    "model": ("compare", "widths"),
+    "model": ("compare", "widths", "replay"),
     "repeats": ("compare", "widths", "host"),
     "only": ("compare",),
     "arms": ("compare",),
     "max_tokens": ("compare",),
-    "plot": ("compare",),
+    "plot": ("compare", "replay"),
+    **dict.fromkeys(("pairs", "part", "quick", "kinds", "policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
 }
 
 ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost")
@@ -41,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     for name, summary in (
         ("widths", "the cost of each verify width, by context length"),
         ("host", "the time that plgd's own loop takes in a round, without a model"),
+        ("replay", "what each policy makes of real edits, at the prices of any device, without weights"),
     ):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, help=summary)
     parser.set_defaults(mode="compare")
@@ -61,7 +63,27 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
     )
     compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
+    _add_replay_options(parser.add_argument_group("for replays"))
     return mode
+
+
+def _add_replay_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--pairs", type=Path, metavar="DIR", help="edits of your own: the files that differ in DIR/before and DIR/after"
+    )
+    group.add_argument("--part", choices=("tuning", "held-out"), help="only this part of the release pairs")
+    group.add_argument("--quick", action="store_true", default=None, help="a few of the release pairs")
+    group.add_argument(
+        "--kinds", type=_names, metavar="NAME,...", help="kinds of edit (default release): rename, re-indent and others"
+    )
+    group.add_argument("--policies", type=_names, metavar="NAME,...", help="policies (default all)")
+    group.add_argument("--tables", type=_names, metavar="NAME,...", help="cost tables, by name (default all)")
+    group.add_argument(
+        "--cost-tables", type=Path, metavar="FILE", help="a TOML file of cost tables, or the JSON of --widths"
+    )
+    group.add_argument(
+        "--tokenizer", type=Path, metavar="DIR", help="a folder with a tokenizer.json (default the model's)"
+    )
 
 
 def find_misplaced(arguments: argparse.Namespace) -> str | None:
@@ -81,6 +103,11 @@ def whole_number(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 999999999")
     return int(word)
+
+
+def _names(word: str) -> tuple[str, ...]:
+    """Take names with commas between them."""
+    return tuple(word.split(","))
 
 
 def _arms(word: str) -> tuple[str, ...]:

@@ -1,0 +1,133 @@
+"""The corpus: public packages at two releases each, fetched by the index's own clients, checked, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from plgd.bench.pairs import FilePair, choose_pairs, pairs_from_archives
+from plgd.errors import BenchError
+
+__all__ = ("LISTING", "Package", "Part", "Release", "load_corpus", "read_listing")
+
+LISTING: Final = Path(__file__).parent / "data" / "corpus.toml"
+
+Part = Literal["tuning", "held-out"]
+
+# Longest wait for one download; a source package's metadata may have to be built.
+FETCH_LIMIT_S: Final = 600
+
+
+class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One release: its version, the name of its file and that file's SHA-256."""
+
+    version: str
+    file: str
+    sha256: str
+
+
+class Package(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A package at two releases.
+
+    Attributes:
+        name: in its index.
+        kind: what is fetched of it, which says from which index.
+        part: constants are tuned on one part and judged on the other.
+        before: the older release.
+        after: the newer release.
+    """
+
+    name: str
+    kind: Literal["wheel", "sdist", "npm"]
+    part: Part
+    before: Release
+    after: Release
+
+
+class Listing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file that lists the corpus."""
+
+    packages: tuple[Package, ...]
+
+
+def read_listing(path: Path = LISTING) -> tuple[Package, ...]:
+    """Read the list of packages.
+
+    Raises:
+        BenchError: the file is no such list.
+    """
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Listing).packages
+    except (OSError, ValueError) as error:
+        raise BenchError.unreadable(str(path), str(error)) from error
+
+
+def load_corpus(
+    packages: tuple[Package, ...], folder: Path, *, n_each: int, say: Callable[[str], None]
+) -> list[FilePair]:
+    """Fetch what is not there yet and return its pairs.
+
+    Args:
+        packages: what to fetch.
+        folder: where archives are kept.
+        n_each: most pairs of one package and language.
+        say: told what is being done, and what is left out.
+
+    Raises:
+        BenchError: an archive cannot be fetched, or is not the listed one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs: list[FilePair] = []
+    for package in packages:
+        if package.kind == "npm" and shutil.which("npm") is None:
+            say(f"{package.name} is left out: npm is not installed")
+            continue
+        archives = [_fetch(package, release, folder, say) for release in (package.before, package.after)]
+        pairs += choose_pairs(pairs_from_archives(package.name, *archives), n_each)
+    return pairs
+
+
+def _fetch(package: Package, release: Release, folder: Path, say: Callable[[str], None]) -> Path:
+    kept = folder / release.file
+    if not kept.exists():
+        say(f"fetching {package.name} {release.version}")
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            _download(package, release, Path(work))
+            found = Path(work) / release.file
+            if not found.exists():
+                names = ", ".join(sorted(path.name for path in Path(work).iterdir()))
+                raise BenchError.unreadable(release.file, f"the index gave {names or 'nothing'} instead")
+            _check(found, release)
+            found.replace(kept)
+    _check(kept, release)
+    return kept
+
+
+def _download(package: Package, release: Release, folder: Path) -> None:
+    if package.kind == "npm":
+        command = ["npm", "pack", "--silent", f"{package.name}@{release.version}"]
+    else:
+        only = "--only-binary=:all:" if package.kind == "wheel" else f"--no-binary={package.name}"
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", only]
+        command.append(f"{package.name}=={release.version}")
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=FETCH_LIMIT_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        raise BenchError.unreadable(f"{package.name} {release.version}", said.strip().splitlines()[-1]) from error
+
+
+def _check(archive: Path, release: Release) -> None:
+    with archive.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != release.sha256:
+        raise BenchError.unreadable(str(archive), f"its SHA-256 is {found}, not {release.sha256}")
