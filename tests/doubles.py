@@ -62,6 +62,10 @@ class HistoryTarget:
         return self._head_is_fed
 
     @property
+    def n_near_ties(self) -> int:
+        return 0
+
+    @property
     def context_limit(self) -> int:
         return self._limit
 

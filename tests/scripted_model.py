@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from doubles import ScriptedTarget
 from plgd.engine.model import Detokenizer
+from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 
 __all__ = ("EOS", "ByteTokenizer", "ScriptedModel")
@@ -59,6 +60,7 @@ class ScriptedModel:
 
     Attributes:
         targets: every target that it made.
+        samplings: what each was asked to sample by.
     """
 
     name = "scripted"
@@ -71,10 +73,12 @@ class ScriptedModel:
         self.context_limit = context_limit
         self.tokenizer = ByteTokenizer()
         self.targets: list[ScriptedTarget] = []
+        self.samplings: list[Sampling] = []
         self._reply = reply
         self._on_target = on_target
 
-    def target(self) -> Target:
+    def target(self, sampling: Sampling = GREEDY) -> Target:
+        self.samplings.append(sampling)
         self._on_target()
         reply = self.tokenizer.encode(self._reply)
         self.targets.append(ScriptedTarget(reply, end=EOS, context_limit=self.context_limit))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from doubles import ScriptedTarget
 from plgd.engine.model import Model
+from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 from plgd.errors import ModelNotPulled, UnknownModel
 from plgd.protocol.messages import ModelInfo, ModelListResult
@@ -73,8 +74,8 @@ class GatedModel(ScriptedModel):
         super().__init__(reply)
         self._gate = gate
 
-    def target(self) -> Target:
-        super().target()
+    def target(self, sampling: Sampling = GREEDY) -> Target:
+        super().target(sampling)
         target = _GatedTarget(self.tokenizer.encode(self._reply), end=EOS, context_limit=self.context_limit)
         target.gate = self._gate
         return target

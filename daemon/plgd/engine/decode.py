@@ -81,6 +81,8 @@ class Decoder:
         pipelined = not n_drafted and self._n_plain >= self._governor.pipeline_after
         draft = proposal.tokens[:n_drafted]
         choices = (self._target.advance(),) if pipelined else self._target.verify(draft)
+        draft = draft[: max(0, len(choices) - 1)]  # the target may have cut it
+        was_cut, n_drafted = len(draft) < n_drafted, len(draft)
         committed, n_accepted, stopped = self._accept(draft, choices)
         self._tokens.extend(committed)
         if not pipelined and len(committed) <= n_drafted:
@@ -88,6 +90,7 @@ class Decoder:
         check_in_step(self._target, len(self._tokens), asked=n_drafted - (len(committed) - 1))
         self._proposer.extend(committed)
         self._n_plain = 0 if n_drafted else self._n_plain + 1
+        elapsed_ms = self._measure(started_at)
         outcome = Outcome(
             draft=proposal,
             n_drafted=n_drafted,
@@ -96,10 +99,11 @@ class Decoder:
             n_history=n_history,
             pipelined=pipelined,
             in_flight=in_flight,
-            elapsed_ms=self._measure(started_at),
+            elapsed_ms=None if was_cut else elapsed_ms,
         )
         self._governor.observe(outcome)
         self._stats.count(outcome)
+        self._stats.n_near_ties = self._target.n_near_ties
         name = proposal.proposer if n_drafted else NO_DRAFT.proposer
         return Round(committed, n_drafted, n_accepted, name, stopped)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 
 __all__ = ("Detokenizer", "Model", "Tokenizer")
@@ -79,6 +80,13 @@ class Model(Protocol):
         """Whether it can rewrite a range only when it is shown nothing else of the file."""
         ...
 
-    def target(self) -> Target:
-        """Start an empty sequence."""
+    def target(self, sampling: Sampling = GREEDY) -> Target:
+        """Start an empty sequence.
+
+        Args:
+            sampling: how its tokens are taken from the model's logits.
+
+        Raises:
+            InvalidParams: later, with the first token: a bias for a token that the model does not have.
+        """
         ...

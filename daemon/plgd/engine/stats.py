@@ -57,7 +57,8 @@ class Stats:
         n_met_in_flight: drafted rounds that began behind a step still in flight.
         n_drafted: tokens drafted and verified.
         n_accepted: tokens of drafts that were committed.
-        proposers: the last two and the number of drafts, by proposer.
+        n_near_ties: see `plgd.engine.target.Target`.
+        proposers: drafts, tokens drafted and tokens accepted, by proposer.
         acceptance_lengths: tokens committed by a drafted round -> how many rounds.
         widths: verify width -> how many rounds.
         governor: the governor's own counts.
@@ -73,6 +74,7 @@ class Stats:
     n_met_in_flight: int = 0
     n_drafted: int = 0
     n_accepted: int = 0
+    n_near_ties: int = 0
     proposers: dict[str, ProposerCounts] = field(default_factory=dict)
     acceptance_lengths: Counter[int] = field(default_factory=Counter)
     widths: Counter[int] = field(default_factory=Counter)

@@ -34,6 +34,14 @@ class Target(Protocol):
         ...
 
     @property
+    def n_near_ties(self) -> int:
+        """Choices so far that a pass of several tokens made and a pass of one token might have made otherwise.
+
+        Only choices up to a draft's first miss count. A target without rounding says 0.
+        """
+        ...
+
+    @property
     def context_limit(self) -> int:
         """The longest history that the model takes."""
         ...
@@ -55,14 +63,16 @@ class Target(Protocol):
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft in one pass and return the target's choices.
 
-        The history grows by the draft and the last choice, which becomes the head.
+        The history grows by the draft and the last choice, which becomes the head. A target may cut the draft: it
+        then makes fewer choices, at least one, and what it cut counts as never drafted.
 
         Args:
             draft: k proposed tokens; empty for a plain one-token round.
 
         Returns:
-            k + 1 choices: at position i the target's own token after the head and `draft[:i]`. Behind the first
-            choice that differs from the draft they have no meaning; the caller drops that part by `rollback`.
+            k + 1 choices, where k is the length of the draft or of what was left of it: at position i the target's
+            own token after the head and `draft[:i]`. Behind the first choice that differs from the draft they have no
+            meaning; the caller drops that part by `rollback`.
 
         Raises:
             EngineError: the model failed.
@@ -86,7 +96,7 @@ class Target(Protocol):
         ending in `draft[:m] + [choices[m]]`.
 
         Args:
-            n: 0 to the length of the last draft.
+            n: 0 to the length of the last draft, or of what was left of it.
 
         Raises:
             RollbackFailed: a cache did not drop exactly n tokens.

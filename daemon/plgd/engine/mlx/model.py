@@ -10,11 +10,12 @@ import mlx.nn as nn
 
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.rollback import RollbackMethod
-from plgd.engine.mlx.sampling import Sampler
+from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
+from plgd.engine.sampling import GREEDY, Sampling
 
 __all__ = ("MlxModel",)
 
@@ -101,18 +102,20 @@ class MlxModel:
         """mlx-lm's model, for comparison with mlx-lm's own decoding."""
         return self._network
 
-    def target(self, sampler: Sampler | None = None) -> MlxTarget:
+    def target(self, sampling: Sampling = GREEDY) -> MlxTarget:
         """Start an empty sequence.
 
         Args:
-            sampler: takes tokens from logits; greedy when left out.
+            sampling: how its tokens are taken from the logits.
         """
         return MlxTarget(
             self._forward,
             self._make_caches(),
             context_limit=self._context_limit,
-            sampler=sampler,
+            sampler=make_sampler(sampling),
             shapes=self.shapes,
+            near_tie_margin=sampling.near_tie_margin,
+            exact=sampling.exact,
         )
 
     def rollback_method(self) -> RollbackMethod:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import mlx.core as mx
 
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
-from plgd.engine.mlx.sampling import Greedy, Sampler
+from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.errors import EngineError
 
@@ -34,11 +34,13 @@ class TargetCounts:
         n_passes: passes of the model, prefill left out.
         n_joined: blocks that were fed behind an in-flight step, so that the pipeline was not drained.
         n_replayed: tokens fed a second time after a snapshot was restored.
+        n_near_ties: choices of wide passes, up to the first miss, whose runner-up was within the margin.
     """
 
     n_passes: int = 0
     n_joined: int = 0
     n_replayed: int = 0
+    n_near_ties: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +50,21 @@ class _Block:
     Attributes:
         tokens: all tokens that the pass fed, a replay and the head in front.
         n_before: how many of them come before the draft.
-        k: the length of the draft.
+        k: the length of the draft, as far as its choices were given out.
+        n_cut: tokens of the draft behind that, dropped because the choice after them is made again.
         n_agreed: how many tokens of the draft, from its start, equal their choices.
-        choices: k + 1 tokens.
+        choices: k + n_cut + 1 tokens.
+        near_ties: for each choice, whether it is one.
         joined: whether an in-flight token was fed in the place of `draft[0]`.
     """
 
     tokens: list[int]
     n_before: int
     k: int
+    n_cut: int
     n_agreed: int
     choices: list[int]
+    near_ties: list[bool]
     joined: bool
 
 
@@ -67,7 +73,8 @@ class MlxTarget:
 
     Between two calls the state is this: the caches hold the history except its tail `_unfed`. The tail is just the
     head as a rule; it is empty while a submitted step has fed the head already, and longer after a snapshot was
-    restored. `_next` is the choice after the head where one was submitted or is known.
+    restored. `_next` is the choice after the head where one was submitted or is known. `_alone` says that the choice
+    after the head was a near tie in a wide pass, and must come from a pass of one token.
 
     Args:
         forward: runs the model.
@@ -75,6 +82,8 @@ class MlxTarget:
         context_limit: the longest history, in tokens.
         sampler: takes tokens from logits; greedy when left out.
         shapes: the widths that passes are filled up to; any width when left out.
+        near_tie_margin: see `plgd.engine.sampling.Sampling`.
+        exact: make the choice of a near tie again in a pass of one token. The draft is cut before it.
     """
 
     def __init__(
@@ -85,28 +94,38 @@ class MlxTarget:
         context_limit: int,
         sampler: Sampler | None = None,
         shapes: FixedShapes | None = None,
+        near_tie_margin: float = 0.0,
+        exact: bool = False,
     ) -> None:
         self._forward = forward
         self._caches = caches
         self._context_limit = context_limit
         self._sampler = Greedy() if sampler is None else sampler
         self._shapes = shapes
+        self._margin = near_tie_margin
+        self._exact = exact
         self._rollback = CacheRollback(caches)
-        self._n_history = 0
+        self._history: list[int] = []
         self._unfed: list[int] = []
         self._next: mx.array | None = None
         self._block: _Block | None = None
+        self._alone = False
         self.counts = TargetCounts()
 
     @property
     def offset(self) -> int:
         """Tokens fed to the model, those that a replay will feed again included."""
-        return max(0, self._n_history - 1)
+        return max(0, len(self._history) - 1)
 
     @property
     def in_flight(self) -> bool:
         """Whether the choice after the head is submitted or known."""
         return self._next is not None
+
+    @property
+    def n_near_ties(self) -> int:
+        """Near ties so far."""
+        return self.counts.n_near_ties
 
     @property
     def context_limit(self) -> int:
@@ -128,50 +147,72 @@ class MlxTarget:
                 self._feed(mx.array(fed, mx.int32))
                 mx.eval([cache.state for cache in self._caches])
                 mx.clear_cache()
-        self._n_history += len(tokens)
-        self._unfed, self._next = [tokens[-1]], None
+        self._history.extend(tokens)
+        self._unfed, self._next, self._alone = [tokens[-1]], None, False
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft; behind an in-flight step, feed that step's token in the place of draft[0]."""
+        if self._alone:
+            draft = ()
         k = len(draft)
         self._begin(k + 1)
-        following = self._next
+        following, place = self._next, len(self._history)
         with _engine_errors("a verify pass"):
             if following is None:
-                fed = self._replay([*self._unfed, *draft])
-                choices = self._read(self._run(mx.array(fed, mx.int32), k + 1, self._n_history, may_drop=True))
+                fed = self._replay([*self._unfed, *draft], len(self._unfed) - 1, narrow=k == 0)
+                choices, near_ties = self._run(mx.array(fed, mx.int32), k + 1, place, may_drop=True).read()
             elif k:
-                before = self._replay(self._unfed)
-                block = self._run(_join(before, following, draft[1:]), k, self._n_history + 1, may_drop=True)
-                choices = self._read(mx.concatenate([following, block]))
+                before = self._replay(self._unfed, len(self._unfed))
+                block = self._run(_join(before, following, draft[1:]), k, place + 1, may_drop=True)
+                choices, near_ties = block.behind(following).read()
                 fed = [*before, *draft]  # draft[0] is kept only where it equals the token that was fed for it
                 self.counts.n_joined += 1
             else:
-                fed, choices = self._unfed, self._read(following)
+                fed = self._unfed
+                choices, near_ties = Choices(following).read()
         n_agreed = next((i for i in range(k) if draft[i] != choices[i]), k)
-        self._block = _Block(fed, len(fed) - k, k, n_agreed, choices, joined=following is not None and k > 0)
+        close = [i for i in range(n_agreed + 1) if near_ties[i]]
+        self.counts.n_near_ties += len(close[:1] if self._exact else close)
+        self._alone = self._exact and bool(close)
+        if self._alone and close[0] == 0:
+            self._unfed = fed[self._rollback.keep(len(fed) - k - 1) : len(fed) - k]
+            return self.verify(())
+        n_cut = k + 1 - close[0] if self._alone else 0
+        self._block = _Block(
+            fed,
+            n_before=len(fed) - k,
+            k=k - n_cut,
+            n_cut=n_cut,
+            n_agreed=n_agreed,
+            choices=choices,
+            near_ties=near_ties,
+            joined=following is not None and k > 0,
+        )
+        choices = choices[: k - n_cut + 1]
         self._unfed = [choices[-1]] if following is None or k else [*self._unfed, choices[-1]]
         self._next = None
-        self._n_history += k + 1
+        self._history += [*draft[: k - n_cut], choices[-1]]
         return choices
 
     def advance(self) -> int:
         """Return the next token after the step that follows it was submitted."""
         self._begin(1)
+        token, place = self._next, len(self._history)
         with _engine_errors("a step"):
-            token = self._next
             if token is None:
-                token = self._run(mx.array(self._unfed, mx.int32), 1, self._n_history)
+                fed = self._replay(self._unfed, len(self._unfed) - 1, narrow=True)
+                token = self._run(mx.array(fed, mx.int32), 1, place).tokens
                 _submit(token)
                 self._unfed = []
             following: mx.array | None = None
-            if self._n_history + 2 <= self._context_limit:
-                following = self._run(_join(self._unfed, token, ()), 1, self._n_history + 1)
+            if place + 2 <= self._context_limit:
+                before = self._replay(self._unfed, len(self._unfed), narrow=True)
+                following = self._run(_join(before, token, ()), 1, place + 1).tokens
                 _submit(following)
-            (known,) = self._read(token)
+            (known,), _ = Choices(token).read()
         self._unfed = [*self._unfed, known] if following is None else []
-        self._next = following
-        self._n_history += 1
+        self._next, self._alone = following, False
+        self._history.append(known)
         return known
 
     def rollback(self, n: int) -> None:
@@ -185,43 +226,62 @@ class MlxTarget:
         if n_accepted > block.n_agreed:
             raise ValueError(f"{n_accepted} drafted tokens would stay, but only {block.n_agreed} equal their choices")
         self._block = None
-        if n == 0:
+        if n + block.n_cut == 0:
             self._rollback.release()
             return
         # Behind an in-flight step the pass has fed the first choice itself, and knows what follows it.
         known_further = block.joined and n_accepted == 0
+        if known_further and block.near_ties[1]:
+            self.counts.n_near_ties += block.n_agreed == 0
+            self._alone = self._exact
+            known_further = not self._exact
         n_fed = block.n_before + n_accepted + (1 if known_further else 0)
         held = self._rollback.keep(n_fed)
         history = [*block.tokens[: block.n_before + n_accepted], block.choices[n_accepted]]
         self.counts.n_replayed += n_fed - held
         self._unfed = history[held:]
         self._next = mx.array(block.choices[1:2], mx.int32) if known_further else None
-        self._n_history -= n
+        self._history[-n - 1 :] = history[-1:]
 
     def _begin(self, n_new: int) -> None:
         """Close the last verify and check that the history may grow by `n_new` tokens."""
-        if self._block is not None and self._block.n_agreed < self._block.k:
+        block = self._block
+        if block is not None and block.n_agreed < block.k:
             raise ValueError("the part of the draft that differs from its choices must be rolled back first")
-        if self._n_history + n_new > self._context_limit:
-            raise ValueError(f"{self._n_history} + {n_new} tokens exceed the context limit of {self._context_limit}")
+        n_history = len(self._history)
+        if n_history + n_new > self._context_limit:
+            raise ValueError(f"{n_history} + {n_new} tokens exceed the context limit of {self._context_limit}")
+        if block is not None and block.n_cut:
+            self.rollback(0)
         self._block = None
         self._rollback.release()
 
-    def _replay(self, tokens: list[int]) -> list[int]:
-        """Feed a long replay in a pass of its own and return what is left for the block."""
-        n = len(self._unfed) - 1
-        if n <= MAX_REPLAY:
+    def _replay(self, tokens: list[int], n: int, *, narrow: bool = False) -> list[int]:
+        """Feed the first n tokens, a replay, in a pass of their own where they are many, and return the others.
+
+        With `exact`, even one that rides along makes a narrow pass wide.
+        """
+        if n <= (0 if narrow and self._exact else MAX_REPLAY):
             return tokens
         self._feed(mx.array(tokens[:n], mx.int32))
         return tokens[n:]
 
-    def _run(self, tokens: mx.array, n: int, position: int, *, may_drop: bool = False) -> mx.array:
+    def _run(self, tokens: mx.array, n: int, position: int, *, may_drop: bool = False) -> Choices:
         """Feed tokens [T] and return the choices [n] after the last n of them; the first will stand at `position`."""
         self.counts.n_passes += 1
         if self.counts.n_passes % PASSES_PER_CLEAR == 0:
             mx.clear_cache()
-        logits = self._feed(tokens, may_drop=may_drop)
-        return self._sampler.choose(logits[:, -n:, :], position).squeeze(0)
+        width = tokens.size
+        logits = self._feed(tokens, may_drop=may_drop)[:, -n:, :]
+        past = self._behind_history(tokens, position + n - 1 - width)
+        scores = self._sampler.score(logits, position, past)
+        return choose(scores, (self._margin or default_margin(logits)) if width > 1 else None)
+
+    def _behind_history(self, tokens: mx.array, place: int) -> mx.array:
+        """Put so much of the history before tokens [T], the first of which stands at `place`, as the sampler needs."""
+        n_past = self._sampler.n_past
+        before = self._history[max(0, place - n_past) : place] if n_past else []
+        return mx.concatenate([mx.array(before, mx.int32), tokens]) if before else tokens
 
     def _feed(self, tokens: mx.array, *, may_drop: bool = False) -> mx.array:
         """Feed tokens [T] and return the logits [1, T, V]; with `may_drop` the caches can go back afterwards."""
@@ -238,13 +298,6 @@ class MlxTarget:
         if not may_drop:
             self._rollback.release()
         return logits[:, :width, :]
-
-    def _read(self, choices: mx.array) -> list[int]:
-        """Wait for choices [n]: the one read of a round."""
-        values = cast("list[int]", choices.tolist())
-        if min(values) < 0:
-            raise EngineError.during("a round", "its logits are not numbers (NaN)")
-        return values
 
 
 def _join(before: list[int], token: mx.array, after: Sequence[int]) -> mx.array:
