@@ -57,8 +57,8 @@ def _ngram(policy: str) -> MakeProposer:
     return lambda trace, tokenizer: make_proposer(policy)  # noqa: ARG005 - n-grams need neither
 
 
-def _file(trace: Trace, tokenizer: PlainTokenizer) -> Proposer:  # noqa: ARG001 - integers are enough
-    return make_file_proposer([trace.source], n_prompt=len(trace.prompt))
+def _file(trace: Trace, tokenizer: PlainTokenizer) -> Proposer:
+    return make_file_proposer([trace.source], n_prompt=len(trace.prompt), codec=tokenizer)
 
 
 REPLAYED: Final[Mapping[str, ReplayedPolicy]] = {

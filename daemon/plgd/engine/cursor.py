@@ -12,7 +12,7 @@ from plgd.engine.odds import Odds
 from plgd.engine.overlay import Overlay, Patch
 from plgd.engine.sources import BREAK, Sources
 
-__all__ = ("Change", "Cursor", "Guess")
+__all__ = ("Change", "Cursor", "Event", "Guess")
 
 # Hypotheses kept at once.
 MAX_HYPOTHESES: Final = 8
@@ -30,6 +30,21 @@ class Change:
     source_end: int
     reply_start: int
     reply_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one token of the reply told.
+
+    Attributes:
+        change: the change that the reply has just come back from.
+        confirmed: the patch that has just come true.
+        denied: the patch that has just turned out wrong.
+    """
+
+    change: Change | None
+    confirmed: Patch | None
+    denied: Patch | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +100,8 @@ class Cursor:
         best = self._hypotheses[0] if self._hypotheses else None
         return best.place if best is not None and best.place < self._sources.n_source else self._anchor
 
-    def push(self, token: int) -> tuple[Change | None, Patch | None, Patch | None]:
-        """Follow the reply by one token.
-
-        Returns:
-            The change that the reply has just come back from; the patch that has just come true; the one that has
-            just turned out wrong.
-        """
+    def push(self, token: int) -> Event:
+        """Follow the reply by one token."""
         best = self._hypotheses[0] if self._hypotheses else None
         patch = best.next_patch(self._overlay) if best is not None else None
         believed = best is not None and best.expects(self._sources.tokens, self._overlay) == token
@@ -106,7 +116,7 @@ class Cursor:
             self._age += 1
             self._realign(token, kept)
         self._hypotheses = self._rank(kept)
-        return change, done, None if believed else patch
+        return Event(change, done, None if believed else patch)
 
     def guess(self, n_tokens: int) -> Guess | None:
         """Foretell up to `n_tokens` tokens."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from plgd.engine.codec import SpanCodec
 from plgd.engine.cursor import Cursor
 from plgd.engine.odds import Odds
 from plgd.engine.overlay import Overlay
+from plgd.engine.patcher import Patcher
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.sources import Sources
 
@@ -23,12 +25,14 @@ class FileDraftProposer:
     Args:
         sources: the text to rewrite first, then others that the reply may resemble.
         n_prompt: tokens of the history before the reply; the cursor begins to move behind them.
+        codec: for substitutions; without one there are none.
     """
 
-    def __init__(self, sources: Sequence[Sequence[int]], n_prompt: int) -> None:
+    def __init__(self, sources: Sequence[Sequence[int]], n_prompt: int, codec: SpanCodec | None = None) -> None:
         self._sources = Sources(sources or ((),))
         self._overlay = Overlay()
         self._cursor = Cursor(self._sources, self._overlay, Odds())
+        self._patcher = Patcher(self._sources, self._overlay, codec) if codec is not None else None
         self._n_skip = n_prompt
 
     @property
@@ -41,10 +45,14 @@ class FileDraftProposer:
         n_skipped = min(self._n_skip, len(tokens))
         self._n_skip -= n_skipped
         for token in tokens[n_skipped:]:
-            self._cursor.push(token)
+            event = self._cursor.push(token)
+            if self._patcher is not None:
+                self._patcher.observe(event)
 
     def propose(self, max_tokens: int) -> Draft:
         """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""
+        if self._patcher is not None:
+            self._patcher.cover(self._cursor.place, max_tokens)
         guess = self._cursor.guess(max_tokens) if max_tokens > 0 else None
         if guess is None or guess.chances[0] < LEAST_CHANCE:
             return NO_DRAFT

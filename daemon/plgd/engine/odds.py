@@ -11,7 +11,7 @@ from plgd.engine.hypothesis import Hypothesis
 from plgd.engine.odds_start import START, StartWeights
 from plgd.engine.overlay import Patch
 
-__all__ = ("MAX_CONFIRMED", "N_STREAKS", "Odds", "Traits")
+__all__ = ("MAX_GRADE", "N_STREAKS", "Odds", "Traits")
 
 # Upper bounds of the classes of streak length. From RUN on a hypothesis is a run, whatever it came from.
 STREAK_BOUNDS: Final = (0, 1, 2, 3, 5, 8, 15, 31, 63, 127)
@@ -28,8 +28,8 @@ SHARE_BOUNDS: Final = (0.3, 0.5, 0.7, 0.85)
 SHARE_RATE: Final = 1 / 24
 START_SHARE: Final = 0.8
 
-# Confirmations of a patch beyond this say nothing more.
-MAX_CONFIRMED: Final = 3
+# A better grade of a patch says nothing more.
+MAX_GRADE: Final = 3
 
 # Steps of learning, and how far the bias may go: it may take nearly all belief, but not give much.
 CELL_RATE: Final = 0.05
@@ -44,7 +44,7 @@ class Traits:
 
     Attributes:
         row: of the weights by streak: the hypothesis's origin, or the row of runs, or that of patches.
-        column: class of the streak, or confirmations of the patch.
+        column: class of the streak, or grade of the patch.
         age: class of the age; None for one that no longer matters.
         is_weak: it is neither a run nor a patch.
     """
@@ -88,7 +88,7 @@ class Odds:
             n_ahead: tokens between; they are taken to come true.
         """
         if patch is not None:
-            return Traits(self._patch_row, min(patch.n_confirmed, MAX_CONFIRMED), None, is_weak=False)
+            return Traits(self._patch_row, min(patch.grade, MAX_GRADE), None, is_weak=False)
         streak = hypothesis.streak + n_ahead
         column = STREAK_CLASS[streak] if streak < len(STREAK_CLASS) else N_STREAKS - 1
         if column >= RUN:

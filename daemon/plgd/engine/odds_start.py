@@ -15,7 +15,7 @@ class StartWeights:
     Attributes:
         by_origin: a row for each origin, a column for each class of streak below a run.
         by_run: a column for each class of streak from a run on.
-        by_patch: a column for each number of confirmations of a patch, from none.
+        by_patch: a column for each grade of a patch, from 0.
         by_age: for each class of age, added for young streaks.
         by_share: for each class of the share of late tokens that were foretold, always added.
     """

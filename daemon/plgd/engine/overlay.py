@@ -4,7 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ("Overlay", "Patch")
+__all__ = ("Overlay", "Patch", "Standing")
+
+
+@dataclass(slots=True)
+class Standing:
+    """How a substitution has fared.
+
+    Attributes:
+        n_confirmed: times that the reply did it.
+        n_denied: times that the reply did not do it where it was expected.
+    """
+
+    n_confirmed: int = 0
+    n_denied: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is still expected: each denial takes two confirmations, but for the first."""
+        return self.n_denied == 0 or self.n_confirmed >= 2 * self.n_denied - 1
+
+    @property
+    def grade(self) -> int:
+        """Confirmations less what denials take."""
+        return max(self.n_confirmed - 2 * self.n_denied, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,19 +38,22 @@ class Patch:
         start: where the replaced tokens begin in the sources.
         end: where they end.
         tokens: what is expected in their place; at least one.
-        rules: the substitutions that it comes from, by number.
-        n_confirmed: how often the least confirmed of them came true.
+        standings: of the substitutions that it comes from; at least one.
     """
 
     start: int
     end: int
     tokens: tuple[int, ...]
-    rules: tuple[int, ...]
-    n_confirmed: int
+    standings: tuple[Standing, ...]
+
+    @property
+    def grade(self) -> int:
+        """The grade of its least certain substitution."""
+        return min(standing.grade for standing in self.standings)
 
 
 class Overlay:
-    """Patches by place. Laid over a stretch once, and anew from there on when the substitutions change."""
+    """Patches by place. Laid over a stretch once, and anew when the substitutions change."""
 
     def __init__(self) -> None:
         self._patches: dict[int, Patch] = {}
