@@ -97,7 +97,7 @@ def test_means_are_geometric() -> None:
             decode_ms=(1.0,),
             counters={},
         )
-        return WorkloadResult(n_prompt_tokens=1, max_tokens=1, arms={"graded": arm})
+        return WorkloadResult(recorded=False, n_prompt_tokens=1, max_tokens=1, arms={"graded": arm})
 
     assert {"graded": pytest.approx(1.0)} == geometric_means({"a": workload(2.0), "b": workload(0.5)})
 

@@ -69,6 +69,7 @@ def test_no_option_is_silently_ignored(words: list[str], reason: str) -> None:
 def test_options_of_a_measurement_pass() -> None:
     """Every option has a measurement that it belongs to."""
     words = ["--model", "m", "--repeats", "1", "--only", "write", "--arms", "off", "--max-tokens", "3", "--plot", "p"]
+    words += ["--replies", "own"]
     assert None is find_misplaced(parse(*words))
     assert MODES_OF.keys() == vars(parse()).keys() - {"mode", "json"}
 

@@ -19,10 +19,10 @@ from plgd.bench.machine import Machine, open_machine
 from plgd.bench.measure import geometric_means, measure
 from plgd.bench.options import ARMS, DEFAULT_REPEATS, PLAIN
 from plgd.bench.progress import Progress
-from plgd.bench.prompts import tokenize
+from plgd.bench.prompts import record, tokenize
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, WorkloadResult
-from plgd.bench.workloads import WORKLOADS
+from plgd.bench.workloads import WORKLOADS, ChatWorkload
 from plgd.config import Config, load_config
 from plgd.engine.calibration import measure_costs
 from plgd.engine.correction import LiveCosts
@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         machine = open_machine(arguments.model, REFERENCE_WIDTHS, paths, config, on_progress=progress.say)
         names = arguments.arms or ARMS
         costs = _calibrate(machine, progress) if "cost" in names else None
-        arms = make_arms(machine, names, costs, config)
-        result = _compare(machine, arms, arguments, progress)
+        result = _compare(machine, partial(make_arms, names=names, costs=costs, config=config), arguments, progress)
     if arguments.json:
         console.file.write(msgspec.json.encode(result).decode() + "\n")
     else:
@@ -103,14 +102,23 @@ def make_arms(machine: Machine, names: Sequence[str], costs: LiveCosts | None, c
     ]
 
 
-def _compare(machine: Machine, arms: Sequence[Arm], arguments: argparse.Namespace, progress: Progress) -> BenchResult:
+def _compare(
+    machine: Machine,
+    make_arms_of: Callable[[Machine], Sequence[Arm]],
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> BenchResult:
     n_repeats = arguments.repeats or DEFAULT_REPEATS
     workloads: dict[str, WorkloadResult] = {}
     for name in arguments.only or WORKLOADS:
         workload = WORKLOADS[name]
+        prompt = tokenize(workload, machine.model.tokenizer)
+        recorded = isinstance(workload, ChatWorkload) if arguments.replies is None else arguments.replies == "recorded"
+        led = machine.led_along([*prompt, *record(workload, machine.model)]) if recorded else machine
         workloads[name] = measure(
-            arms,
-            tokenize(workload, machine.model.tokenizer),
+            make_arms_of(led),
+            prompt,
+            recorded=recorded,
             max_tokens=min(workload.max_tokens, arguments.max_tokens or workload.max_tokens),
             n_repeats=n_repeats,
             on_call=partial(_say, progress, name, n_repeats),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from plgd.bench.plain import PlainArm
+from plgd.bench.recorded_network import RecordedNetwork
 from plgd.bench.results import Environment
 from plgd.config import Config
 from plgd.engine.mlx.device import describe_device
@@ -33,6 +34,24 @@ class Machine:
     model: MlxModel
     plain: PlainArm
     environment: Environment
+
+    def led_along(self, history: Sequence[int]) -> Machine:
+        """Return the same machine, whose model gives a recorded reply.
+
+        Args:
+            history: the prompt and the reply.
+        """
+        network = RecordedNetwork(self.model.network, history)
+        model = MlxModel(
+            network,
+            self.model.tokenizer,
+            name=self.model.name,
+            eos_tokens=self.model.eos_tokens,
+            context_limit=self.model.context_limit,
+            kv_bits=self.model.kv_bits,
+            shapes=self.model.shapes,
+        )
+        return Machine(model, PlainArm(network, model.eos_tokens), self.environment)
 
 
 def open_machine(

@@ -24,6 +24,7 @@ def measure(
     *,
     max_tokens: int,
     n_repeats: int,
+    recorded: bool = False,
     on_call: OnCall = lambda _name, _repeat: None,
 ) -> WorkloadResult:
     """Run every arm once untimed and then `n_repeats` times, interleaved.
@@ -36,6 +37,7 @@ def measure(
         prompt: its tokens.
         max_tokens: the longest reply.
         n_repeats: timed calls of each arm, at least 1.
+        recorded: whether the replies are recorded; for the result.
         on_call: is told before each call.
 
     Raises:
@@ -56,6 +58,7 @@ def measure(
             gc.collect()
             timed[arm.name].append(arm.reply(prompt, max_tokens))
     return WorkloadResult(
+        recorded=recorded,
         n_prompt_tokens=len(prompt),
         max_tokens=max_tokens,
         arms={arm.name: _judge([first[arm.name], *timed[arm.name]], first[PLAIN].tokens, timed[PLAIN]) for arm in arms},

@@ -24,6 +24,7 @@ MODES_OF: Final = {
     "only": ("compare",),
     "arms": ("compare",),
     "max_tokens": ("compare",),
+    "replies": ("compare",),
     "plot": ("compare", "replay"),
     **dict.fromkeys(("pairs", "part", "quick", "kinds", "policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
 }
@@ -58,6 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     )
     compare.add_argument(
         "--arms", type=_arms, metavar="NAME,...", help=f"of {', '.join(ARMS)} (default all; {PLAIN} is always run)"
+    )
+    compare.add_argument(
+        "--replies",
+        choices=("own", "recorded"),
+        help="the model's own, or recorded ones that it is led along (default: its own edits, recorded prose)",
     )
     compare.add_argument(
         "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"

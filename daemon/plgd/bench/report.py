@@ -41,7 +41,7 @@ def show_comparison(result: BenchResult, console: Console) -> None:
     for name, workload in result.workloads.items():
         table.add_section()
         for index, (arm, found) in enumerate(workload.arms.items()):
-            table.add_row("" if index else name, arm, *_cells(found))
+            table.add_row("" if index else f"{name}{' (recorded)' if workload.recorded else ''}", arm, *_cells(found))
     table.add_section()
     for index, (arm, mean) in enumerate(result.geometric_means.items()):
         table.add_row("" if index else "all", arm, "", "", "", f"{mean:.2f}")

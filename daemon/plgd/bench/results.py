@@ -73,11 +73,13 @@ class WorkloadResult(Record, frozen=True):
     """All arms on one workload.
 
     Attributes:
+        recorded: the model was led along a recorded reply; else the reply is its own.
         n_prompt_tokens: length of the prompt.
         max_tokens: the longest reply that was allowed.
         arms: by name, in the order in which they are shown; `plain` is the first.
     """
 
+    recorded: bool
     n_prompt_tokens: int
     max_tokens: int
     arms: dict[str, ArmResult]

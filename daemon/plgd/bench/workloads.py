@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ("WORKLOADS", "ChatWorkload", "EditWorkload", "Workload")
+__all__ = ("ARRAY", "FUNCTION", "WORKLOADS", "ChatWorkload", "EditWorkload", "Workload")
 
 
 @dataclass(frozen=True, slots=True)
