@@ -6,6 +6,8 @@ import codecs
 from collections.abc import Callable, Sequence
 
 from doubles import ScriptedTarget
+from plgd.engine.correction import LiveCosts
+from plgd.engine.cost import ASSUMED_COSTS
 from plgd.engine.model import Detokenizer
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
@@ -66,6 +68,7 @@ class ScriptedModel:
     name = "scripted"
     eos_tokens = frozenset((EOS,))
     ranges_alone = False
+    costs = LiveCosts(ASSUMED_COSTS)
 
     def __init__(
         self, reply: str, *, context_limit: int = 1 << 20, on_target: Callable[[], None] = lambda: None

@@ -15,7 +15,10 @@ from plgd.errors import ConfigError
 
 __all__ = ("Config", "DaemonConfig", "EditConfig", "EngineConfig", "ModelConfig", "Section", "load_config")
 
-Policy = Literal["graded", "gated", "ds4", "off"]
+Policy = Literal["cost", "graded", "gated", "ds4", "off"]
+
+# The references' bounds; `cost` may go as wide as any device pays for.
+MAX_DRAFTS: Final[dict[str, int]] = {"cost": 128, "graded": 64, "gated": 64, "ds4": 15, "off": 64}
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,26 +38,36 @@ class ModelConfig(Section, frozen=True):
 
 
 class EngineConfig(Section, frozen=True):
-    """Section `[engine]`: how replies are drafted. Bounds as in mlxcel's prompt lookup.
+    """Section `[engine]`: how replies are drafted. Bounds as in the reference systems.
 
     Attributes:
         policy: the governor's policy; `off` is plain decoding.
-        ngram_max: longest n-gram that is looked up.
-        ngram_min: shortest n-gram that is looked up.
-        max_draft: most tokens in one draft.
+        ngram_max: longest n-gram that is looked up; 0 takes the policy's own.
+        ngram_min: shortest n-gram that is looked up; 0 takes the policy's own.
+        max_draft: most tokens in one draft; 0 takes the policy's own.
         prefill_slice: prompt tokens per pass of the model; a cancel waits for one slice.
     """
 
-    policy: Policy = "graded"
-    ngram_max: Annotated[int, Meta(ge=1, le=16)] = 3
-    ngram_min: Annotated[int, Meta(ge=1, le=16)] = 2
-    max_draft: Annotated[int, Meta(ge=1, le=64)] = 7
+    policy: Policy = "cost"
+    ngram_max: Annotated[int, Meta(ge=0, le=16)] = 0
+    ngram_min: Annotated[int, Meta(ge=0, le=16)] = 0
+    max_draft: Annotated[int, Meta(ge=0)] = 0
     prefill_slice: Annotated[int, Meta(ge=1, le=8192)] = 512
 
     def __post_init__(self) -> None:
-        """Refuse bounds that contradict each other."""
+        """Refuse what contradicts itself or the policy."""
+        if bool(self.ngram_min) != bool(self.ngram_max):
+            raise ValueError("ngram_min and ngram_max are set together, or neither is")
         if self.ngram_min > self.ngram_max:
             raise ValueError(f"ngram_min ({self.ngram_min}) is larger than ngram_max ({self.ngram_max})")
+        if self.max_draft > MAX_DRAFTS[self.policy]:
+            raise ValueError(
+                f"max_draft ({self.max_draft}) of policy {self.policy} is {MAX_DRAFTS[self.policy]} at most"
+            )
+        if self.policy == "off" and (self.max_draft or self.ngram_max):
+            raise ValueError("max_draft, ngram_min and ngram_max say how to draft, and policy off does not draft")
+        if self.policy == "ds4" and self.ngram_max:
+            raise ValueError("policy ds4 always looks up 4-grams; leave ngram_min and ngram_max out")
 
 
 class EditConfig(Section, frozen=True):

@@ -76,6 +76,11 @@ class Paths:
         return self.cache_dir / "blas"
 
     @property
+    def step_costs_dir(self) -> Path:
+        """What rounds cost on this machine, one file per model and device."""
+        return self.cache_dir / "step-costs"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.runtime_dir / "plgd.sock"

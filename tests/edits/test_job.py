@@ -107,7 +107,7 @@ def test_the_reply_is_drafted_from_the_text() -> None:
     # Each round adds one token to its accepted ones, but for the last, which may end inside them.
     assert stats.rounds + stats.accepted_prediction_tokens - n_reply in {0, 1}
     assert sum(stats.acceptance_lengths) > 0
-    assert (stats.policy, stats.stopped_by) == ("graded", "stop")
+    assert (stats.policy, stats.stopped_by) == ("cost", "stop")
 
 
 def test_a_hint_is_a_source_of_drafts() -> None:

@@ -27,7 +27,7 @@ def test_a_model_is_loaded_and_warmed_up_in_steps(folder: str, paths: Paths, mon
     widths: list[int] = []
     monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
     reached: list[float] = []
-    backend = MlxBackend(Config(engine=EngineConfig(max_draft=3)), paths)
+    backend = MlxBackend(Config(engine=EngineConfig(policy="graded", max_draft=3)), paths)
     model = backend.load(folder, reached.append)
     assert model.name == folder
     assert [1, 2, 3, 4] == widths
@@ -41,6 +41,16 @@ def test_plain_decoding_is_warmed_up_for_one_width(folder: str, paths: Paths, mo
     monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
     MlxBackend(Config(engine=EngineConfig(policy="off")), paths).load(folder, lambda _percent: None)
     assert [1] == widths
+
+
+def test_step_costs_are_measured_once(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first load measures what rounds cost here; the next one reads it and only warms the widths up."""
+    first = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
+    widths: list[int] = []
+    monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
+    second = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
+    assert first.costs.table == second.costs.table
+    assert [1, *first.costs.table.candidates()] == widths
 
 
 def test_a_load_can_be_abandoned(folder: str, paths: Paths) -> None:

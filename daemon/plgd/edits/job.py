@@ -156,7 +156,8 @@ def _make_session(edit: PreparedEdit, model: Model, config: Config) -> Session:
     if edit.params.draft_hint:
         # Before the prompt, so that of two places the text itself, which comes later, is drafted from.
         proposer.extend(model.tokenizer.encode(edit.params.draft_hint))
-    return Session(model.target(), proposer, make_governor(engine.policy, max_draft=engine.max_draft))
+    governor = make_governor(engine.policy, max_draft=engine.max_draft, costs=model.costs)
+    return Session(model.target(), proposer, governor)
 
 
 def _decode(

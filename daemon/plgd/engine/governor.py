@@ -15,7 +15,7 @@ from plgd.engine.proposer import Draft, Proposer
 from plgd.engine.stats import GovernorCounts
 from plgd.engine.types import Outcome
 
-__all__ = ("POLICIES", "Governor", "make_governor", "make_proposer")
+__all__ = ("DEFAULT_DRAFT", "MAX_DRAFTS", "POLICIES", "Governor", "make_governor", "make_proposer")
 
 POLICIES: Final = ("cost", "graded", "gated", "ds4", "off")
 

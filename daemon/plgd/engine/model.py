@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from plgd.engine.correction import LiveCosts
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 
@@ -78,6 +79,11 @@ class Model(Protocol):
     @property
     def ranges_alone(self) -> bool:
         """Whether it can rewrite a range only when it is shown nothing else of the file."""
+        ...
+
+    @property
+    def costs(self) -> LiveCosts:
+        """What rounds cost on this device; shared by all replies and corrected by their rounds."""
         ...
 
     def target(self, sampling: Sampling = GREEDY) -> Target:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 import mlx.core as mx
 
 from plgd.config import Config
+from plgd.engine.governor import DEFAULT_DRAFT
 from plgd.engine.mlx.device import describe_device
 from plgd.engine.mlx.gguf import convert_gguf
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
+from plgd.engine.mlx.step_costs import measure_step_costs, read_step_costs
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 from plgd.server.backend import Device
@@ -22,6 +25,8 @@ __all__ = ("MlxBackend",)
 
 # The load's part of the progress; the rest is the warm-up.
 _LOAD_SHARE: Final = 0.9
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class MlxBackend:
@@ -32,7 +37,7 @@ class MlxBackend:
         self._paths = paths
 
     def load(self, name: str, on_progress: Callable[[float], None]) -> MlxModel:
-        """Load a model and run every verify width that the governor may choose once."""
+        """Load a model and make it ready for edits."""
         found = resolve(name, self._paths, self._config)
         model = load_model(
             found.folder,
@@ -42,12 +47,24 @@ class MlxBackend:
             ranges_alone=found.ranges_alone,
             on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
         )
-        engine = self._config.engine
-        widths = range(1, 2 if engine.policy == "off" else engine.max_draft + 2)
+        self._make_ready(model, lambda percent: on_progress(100.0 * _LOAD_SHARE + percent * (1.0 - _LOAD_SHARE)))
+        return model
+
+    def _make_ready(self, model: MlxModel, on_progress: Callable[[float], None]) -> None:
+        """See that no round of an edit compiles a kernel, and that the governor knows what each width costs."""
+        engine, folder = self._config.engine, self._paths.step_costs_dir
+        widths: Sequence[int] = range(1, 2 if engine.policy == "off" else (engine.max_draft or DEFAULT_DRAFT) + 2)
+        if engine.policy == "cost":
+            costs = read_step_costs(model, folder)
+            if costs is None:
+                _LOG.info("measuring the step costs of %s, once for this machine", model.name)
+                model.use_costs(measure_step_costs(model, folder, on_progress=on_progress))
+                return
+            model.use_costs(costs)
+            widths = (1, *costs.candidates())
         for done, width in enumerate(widths, 1):
             model.warm_up([width])
-            on_progress(100.0 * (_LOAD_SHARE + (1 - _LOAD_SHARE) * done / len(widths)))
-        return model
+            on_progress(100.0 * done / len(widths))
 
     def release(self) -> None:
         """Give the memory of models that are no longer referenced back to the system."""

@@ -8,6 +8,8 @@ from typing import Any, Final
 import mlx.core as mx
 import mlx.nn as nn
 
+from plgd.engine.correction import LiveCosts
+from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.rollback import RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
@@ -61,6 +63,7 @@ class MlxModel:
         self._kv_bits = kv_bits
         self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
         self._threads = BlasThreads(find_openblas())
+        self._costs = LiveCosts(ASSUMED_COSTS)
 
     @property
     def name(self) -> str:
@@ -96,6 +99,15 @@ class MlxModel:
     def shapes(self) -> FixedShapes | None:
         """The fixed shapes that its passes keep to; None when passes have any width."""
         return self._make_caches.shapes
+
+    @property
+    def costs(self) -> LiveCosts:
+        """What rounds cost on this device, assumed until `use_costs`."""
+        return self._costs
+
+    def use_costs(self, table: StepCosts) -> None:
+        """Begin anew with step costs that were measured."""
+        self._costs = LiveCosts(table)
 
     @property
     def network(self) -> nn.Module:
