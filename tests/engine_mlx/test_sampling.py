@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import mlx.core as mx
 import numpy as np
@@ -51,8 +52,7 @@ def logprobs_of(seed: int, n_rows: int = 1) -> mx.array:
 
 def kept(logprobs: mx.array) -> list[list[bool]]:
     """Say which tokens a filter left in."""
-    left: list[list[bool]] = (logprobs > -mx.inf).tolist()
-    return left
+    return cast("list[list[bool]]", (logprobs > -mx.inf).tolist())
 
 
 top_ps = st.floats(0.01, 0.999)

@@ -36,7 +36,7 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     # How much of the block stays
     (MlxTarget.rollback, "n_fed = block.n_before + n_accepted +", "n_fed = block.n_before + n_accepted + 1 +"),
     (MlxTarget.rollback, "self._rollback.keep(n_fed)", "self._rollback.keep(n_fed - 1) and n_fed"),
-    (MlxTarget.rollback, "self._n_history -= n", "self._n_history -= n - 1"),
+    (MlxTarget.rollback, "self._history[-n - 1 :]", "self._history[-n:]"),
     (MlxTarget.rollback, "self._unfed = history[held:]", "self._unfed = history[held + 1:]"),
     (MlxTarget.rollback, "self._unfed = history[held:]", "self._unfed = history[-1:]"),
     (MlxTarget.rollback, "block.choices[n_accepted]]", "block.choices[-1]]"),
@@ -47,9 +47,9 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     (MlxTarget.verify, "_join(before, following, draft[1:])", "_join(before, mx.array(draft[:1]), draft[1:])"),
     (MlxTarget.verify, "if following is None or k else [*self._unfed, choices[-1]]", "if True else []"),
     (MlxTarget.verify, "self._next = None", "pass"),
-    (MlxTarget.advance, "self._next = following", "self._next = None"),
+    (MlxTarget.advance, "self._next, self._alone = following, False", "self._next, self._alone = None, False"),
     (MlxTarget.advance, "if following is None else []", "if True else []"),
-    (MlxTarget.prefill, "[tokens[-1]], None", "[tokens[-1]], self._next"),
+    (MlxTarget.prefill, "[tokens[-1]], None, False", "[tokens[-1]], self._next, False"),
     # Caches that go back
     (CacheRollback.keep, "min(self._width - n, leaf.grown)", "min(self._width - n - 1, leaf.grown)"),
     (CacheRollback.keep, "self._width = n", "pass"),
