@@ -16,6 +16,8 @@ __all__ = ("CacheMaker",)
 
 # Quantized in groups of as many values as divide a head, the coarsest first; mlx has no others.
 GROUP_SIZES: Final = (64, 32)
+# Their attention turns sparse at a length that the probe does not reach, and then needs the true rows.
+SPARSE_LATER: Final = frozenset({"minimax_m3_vl"})
 # Tokens of the probe: prefilled, then a block behind them.
 PROBE: Final = (tuple(range(40)), tuple(range(40, 64)))
 
@@ -41,20 +43,12 @@ class CacheMaker:
         self._replace: Callable[[KVCache, int], KVCache] | None = None
         self.shapes: FixedShapes | None = None
         if kv_bits:
-            groups = self._find_groups()
-            self._replace = lambda cache, place: _quantize(cache, groups[place], kv_bits)
             try:
-                self._probe()
+                self._use_quantized(kv_bits)
             except (ValueError, RuntimeError, TypeError, AttributeError) as error:
                 raise UnsupportedModel.of(name, "its attention cannot use quantized keys and values") from error
         elif shapes is not None:
-            step = shapes.kv_step
-            expected = self._probe()
-            self._replace = lambda _cache, _place: RoundedKVCache(step)
-            if self._agrees(expected):
-                self.shapes = shapes
-            else:
-                self._replace = None
+            self._use_rounded(shapes)
 
     def __call__(self) -> list[Any]:
         """Make the caches of an empty sequence, one per layer."""
@@ -73,6 +67,26 @@ class CacheMaker:
             return self._replace(cache, place - 1)
 
         return [visit(cache) for cache in caches]
+
+    def _use_quantized(self, bits: int) -> None:
+        if self._turns_sparse():
+            raise ValueError("sparse attention needs plain keys")
+        groups = self._find_groups()
+        self._replace = lambda cache, place: _quantize(cache, groups[place], bits)
+        self._probe()
+
+    def _use_rounded(self, shapes: FixedShapes) -> None:
+        if self._turns_sparse():
+            return
+        expected = self._probe()
+        self._replace = lambda _cache, _place: RoundedKVCache(shapes.kv_step)
+        if self._agrees(expected):
+            self.shapes = shapes
+        else:
+            self._replace = None
+
+    def _turns_sparse(self) -> bool:
+        return getattr(self._network, "model_type", None) in SPARSE_LATER
 
     def _find_groups(self) -> list[int]:
         """Return the group size for each plain cache; 0 for one that the model does not fill or cannot be quantized."""
