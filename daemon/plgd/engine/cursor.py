@@ -89,7 +89,7 @@ class Cursor:
         self._overlay = overlay
         self._odds = odds
         self._anchor = 0
-        self._left_at = sources.n_source
+        self._left_at: int | None = None
         self._age = 0
         starts = [start for start in sources.starts if sources.tokens[start] != BREAK]
         self._hypotheses = [Hypothesis(start, 0, Origin.START) for start in starts[:MAX_HYPOTHESES]]
@@ -202,24 +202,24 @@ class Cursor:
         return kept, done
 
     def _find(self, best: Hypothesis) -> Change | None:
-        """The reply is where the cursor is; tell what it did since it left."""
-        change = None
-        n_source = self._sources.n_source
-        if self._age and best.place < n_source and best.patch is None:
-            came_back = best.place - best.streak
-            if came_back >= self._anchor:
-                change = Change(self._anchor, came_back, self._left_at, len(self._sources.tokens) - best.streak)
-        if best.place < n_source:
-            self._anchor = best.place
+        """The reply is where the cursor is; if that is in a source, tell what it did since it left one."""
         self._age = 0
+        if best.place >= self._sources.n_source:
+            return None
+        change = None
+        came_back = best.place - best.streak
+        if self._left_at is not None and best.patch is None and came_back >= self._anchor:
+            change = Change(self._anchor, came_back, self._left_at, len(self._sources.tokens) - best.streak)
+        self._left_at = None
+        self._anchor = best.place
         return change
 
     def _leave(self, best: Hypothesis | None, *, believed: bool) -> None:
-        """Remember where the reply left the source: before the token just pushed."""
-        self._left_at = len(self._sources.tokens) - 1
-        if best is None or believed or best.place >= self._sources.n_source:
+        """Remember where the reply left the source: before the token just pushed, or before the patch it is in."""
+        if self._left_at is not None:
             return
-        if best.streak >= FOUND:
+        self._left_at = len(self._sources.tokens) - 1
+        if best is not None and not believed and best.place < self._sources.n_source and best.streak >= FOUND:
             self._anchor = best.place
             self._left_at -= best.n_read
 
@@ -231,7 +231,8 @@ class Cursor:
         def add(place: int, streak: int, origin: Origin) -> None:
             if place not in taken and place < len(sources.tokens) and sources.tokens[place] != BREAK:
                 taken.add(place)
-                kept.append(Hypothesis(place, streak, origin))
+                # Where nothing agreed yet, the reply may already have said what a patch would say.
+                kept.append(Hypothesis(place, streak, origin, is_raw=streak == 0))
 
         for place in sources.find_near(token, anchor):
             ahead = place - 1 - anchor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -73,10 +74,14 @@ class Patcher:
         tokens = self._sources.tokens
         if max(change.source_end - change.source_start, change.reply_end - change.reply_start) > MAX_CHANGE:
             return
-        before = _agreement(tokens, change.source_start, change.reply_start, -1)
-        behind = _agreement(tokens, change.source_end, change.reply_end, 1)
+        if change.source_start == change.source_end and change.reply_start == change.reply_end:
+            return
+        before = _count_before(tokens, change.source_start, change.reply_start)
+        # The reply has just come back; what follows is taken to agree, so that words are seen to their end.
+        behind = tokens[change.source_end : min(change.source_end + CONTEXT, self._sources.n_source)]
+        behind = behind[: behind.index(BREAK)] if BREAK in behind else behind
         ranges = (change.source_start, change.source_end), (change.reply_start, change.reply_end)
-        old, new = (self._codec.decode(tokens[start - before : end + behind]) for start, end in ranges)
+        old, new = (self._codec.decode(tokens[start - before : end] + behind) for start, end in ranges)
         if self._substitutions.learn(old, new):
             self._forget()
 
@@ -140,24 +145,23 @@ class Patcher:
             pieces += (text[done : rewrite.start - offset], rewrite.new)
             done = rewrite.end - offset
         expected = self._codec.encode("".join((*pieces, text[done:])))
-        before = _agreement([*tokens, BREAK, *expected], 0, len(tokens) + 1, 1, limit=min(len(tokens), len(expected)))
-        room = min(len(tokens), len(expected)) - before
-        behind = 0
-        while behind < room and tokens[-1 - behind] == expected[-1 - behind]:
-            behind += 1
-        # A pure deletion has no token of its own; it borrows the next.
-        if before == len(expected) - behind:
-            if behind == 0:
-                return
-            behind -= 1
-        self._overlay.lay(
-            Patch(
-                first + before,
-                last - behind,
-                tuple(expected[before : len(expected) - behind]),
-                tuple({id(rewrite.standing): rewrite.standing for rewrite in rewrites}.values()),
-            )
-        )
+        # Where the tokens differ, each difference is a patch of its own: one that turns out wrong denies no other.
+        places = [offset]
+        for token in tokens:
+            places.append(places[-1] + len(self._text(token)))
+        matcher = difflib.SequenceMatcher(None, tokens, expected, autojunk=False)
+        for tag, i, i_end, j, j_end in matcher.get_opcodes():
+            if tag == "equal":
+                continue
+            if i == i_end or j == j_end:  # an insertion or deletion borrows a token that stays, best the next
+                by_next = i_end < len(tokens)
+                if not by_next and i == 0:
+                    continue
+                i, j = (i, j) if by_next else (i - 1, j - 1)  # noqa: PLW2901 - the range is widened
+                i_end, j_end = (i_end + 1, j_end + 1) if by_next else (i_end, j_end)  # noqa: PLW2901 - as above
+            near = [r.standing for r in rewrites if r.start <= places[i_end] and r.end >= places[i]]
+            standings = {id(standing): standing for standing in near or [r.standing for r in rewrites]}
+            self._overlay.lay(Patch(first + i, first + i_end, tuple(expected[j:j_end]), tuple(standings.values())))
 
     def _line_start(self, place: int) -> int:
         for start in range(place, max(place - BLOCK, 0), -1):
@@ -179,13 +183,9 @@ class Patcher:
         return text
 
 
-def _agreement(tokens: Sequence[int], one: int, other: int, step: int, limit: int = CONTEXT) -> int:
-    """Count the tokens before (step -1) or from (step 1) two places on that agree."""
+def _count_before(tokens: Sequence[int], one: int, other: int) -> int:
+    """Count the tokens before two places that agree, up to `CONTEXT`."""
     n = 0
-    shift = -1 if step < 0 else 0
-    while n < limit:
-        a, b = one + shift + step * n, other + shift + step * n
-        if a < 0 or max(a, b) >= len(tokens) or tokens[a] != tokens[b] or tokens[a] == BREAK:
-            break
+    while n < min(CONTEXT, one) and tokens[one - 1 - n] == tokens[other - 1 - n] != BREAK:
         n += 1
     return n
