@@ -163,6 +163,10 @@ class EmptyText(InputError):
     def of(cls, name: str) -> EmptyText:
         return cls(f"{name} is empty; there is nothing to rewrite.")
 
+    @classmethod
+    def blank(cls, name: str) -> EmptyText:
+        return cls(f"{name} holds only blanks; there is nothing to rewrite.")
+
 
 class EmptyInstruction(InputError):
     """The instruction is missing or blank."""
@@ -402,6 +406,13 @@ class StartFailed(DaemonError):
     def because(cls, reason: str, log: str) -> StartFailed:
         return cls(f"The daemon did not start: {reason}. Its log is {log}; `plgd doctor` checks the installation.")
 
+    @classmethod
+    def in_folder(cls, folder: str, reason: str, remedy: str) -> StartFailed:
+        return cls(
+            f"The daemon does not start in {folder}: it {reason}, who could take the daemon's place. "
+            f"Run `{remedy}` if nobody else needs the folder; else set PLGD_RUNTIME_DIR to a new one."
+        )
+
 
 class AlreadyRunning(DaemonError):
     """Another daemon of this user holds the lock."""
@@ -441,10 +452,7 @@ class ConnectionLost(DaemonError):
 
     code = -32066
 
-    def __init__(
-        self,
-        message: str = "The daemon went away before it answered. The file is unchanged; see `plgd logs`.",
-    ) -> None:
+    def __init__(self, message: str = "The daemon went away before it answered; see `plgd logs`.") -> None:
         super().__init__(message)
 
 

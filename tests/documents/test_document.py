@@ -128,7 +128,7 @@ def test_an_unreadable_file() -> None:
     [
         (b"", EmptyText, "is empty"),
         (b"\xef\xbb\xbf", EmptyText, "is empty"),
-        (b" \r\n\t\n", EmptyText, "is empty"),
+        (b" \r\n\t\n", EmptyText, "holds only blanks"),
         (b"abc\0def", NotText, "NUL at byte 3"),
         (b"\x89PNG\r\n\x1a\n\0", NotText, "NUL at byte 8"),
         (b"caf\xe9\n", NotText, r"not UTF-8 \(byte 3\)"),

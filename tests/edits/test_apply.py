@@ -147,3 +147,11 @@ def test_a_file_that_keeps_changing(
     with pytest.raises(Conflict, match="it keeps changing"):
         apply_edit(document, EDITED, documents)
     assert _file(document).read_bytes() == OLD
+
+
+def test_a_file_that_was_made_read_only(document: Document, documents: DocumentStore) -> None:
+    """A file that was protected while the model worked is left as it is."""
+    _file(document).chmod(0o444)
+    with pytest.raises(Conflict, match="it was made read-only"):
+        apply_edit(document, EDITED, documents)
+    assert _file(document).read_bytes() == OLD

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from plgd.edits.temporary import temporary_beside
 from plgd.edits.write import check_writable, replace_file
 from plgd.errors import ReadOnlyTarget, WriteFailed
 from plgd.text.fingerprint import fingerprint
@@ -94,6 +98,49 @@ def test_extended_attributes_are_kept(target: Path) -> None:
         pytest.skip("this file system has no user attributes")
     assert replace_file(target, NEW, fingerprint(OLD))
     assert os.getxattr(target, "user.plgd") == b"kept"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python reads extended attributes on Linux only")
+def test_a_file_system_without_extended_attributes(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file system knows no attributes, a file is written all the same."""
+
+    def refuse(_path: Path) -> list[str]:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(os, "listxattr", refuse)
+    assert replace_file(target, NEW, fingerprint(OLD))
+    assert target.read_bytes() == NEW
+
+
+KILLED_WHILE_WRITING = """
+import os, pathlib, signal, sys
+from plgd.edits.write import replace_file
+from plgd.text.fingerprint import fingerprint
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+path = pathlib.Path(sys.argv[1])
+replace_file(path, b"half", fingerprint(path.read_bytes()))
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(target: Path) -> None:
+    """A process killed while it writes leaves the old text whole, and what it left is gone with the next write."""
+    killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(target)], check=False)
+    assert -signal.SIGKILL == killed.returncode
+    assert target.read_bytes() == OLD
+    assert len(_entries(target)) == 2
+    assert replace_file(target, NEW, fingerprint(OLD))
+    assert _entries(target) == ["file.py"]
+
+
+def test_what_a_living_writer_needs_stays(target: Path) -> None:
+    """A file that another edit is being written to, and files that only look alike, are left alone."""
+    alike = (target.with_name(".file.py.notes.plgd"), target.with_name("file.py.abcdefgh.plgd"))
+    for path in alike:
+        path.write_bytes(b"theirs")
+    with temporary_beside(target) as temporary:
+        assert replace_file(target, NEW, fingerprint(OLD))
+        assert temporary.path.exists()
+    assert sorted(["file.py", *(path.name for path in alike)]) == _entries(target)
 
 
 def test_another_content_is_not_overwritten(target: Path) -> None:

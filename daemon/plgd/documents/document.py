@@ -99,8 +99,10 @@ class Document:
             raise NotText.not_utf8(shown, error.start) from error
         bom = _BOM if text.startswith(_BOM) else ""
         text = text.removeprefix(bom)
-        if not text or text.isspace():
+        if not text:
             raise EmptyText.of(shown)
+        if text.isspace():
+            raise EmptyText.blank(shown)
         return cls(name, asked, None, data, bom, split_lines(text), fingerprint(data))
 
     @property

@@ -9,8 +9,8 @@ from typing import Final
 
 from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
-from plgd.edits.write import replace_file
-from plgd.errors import Conflict, EmptyText, FileMissing, InputError
+from plgd.edits.write import check_writable, replace_file
+from plgd.errors import Conflict, EmptyText, FileMissing, InputError, ReadOnlyTarget
 from plgd.text.diff import apply_hunks, diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.rebase import Clash, rebase_hunks
@@ -49,7 +49,7 @@ def apply_edit(document: Document, lines: Sequence[str], documents: DocumentStor
         documents: counts the version of what the file holds now.
 
     Raises:
-        Conflict: the file changed in the lines of the edit, or is gone; it was left as it is.
+        Conflict: the file changed in the lines of the edit, or is gone or read-only now; it was left as it is.
         WriteFailed: the disk said no; the old file is whole.
     """
     hunks = diff_lines(document.lines, lines)
@@ -87,6 +87,10 @@ def _read_again(document: Document, documents: DocumentStore) -> Document:
         raise Conflict.on(document.shown(), f"it can no longer be edited: {error.message.rstrip('.')}") from error
     if current.path != document.path:
         raise Conflict.on(document.shown(), "it leads to another file now")
+    try:
+        check_writable(_path(current))
+    except ReadOnlyTarget as error:
+        raise Conflict.on(document.shown(), "it was made read-only") from error
     return current
 
 

@@ -6,11 +6,11 @@ import contextlib
 import errno
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from plgd.documents.document import read_bytes
+from plgd.edits.temporary import temporary_beside
 from plgd.errors import InputError, ReadOnlyTarget, WriteFailed
 from plgd.text.fingerprint import fingerprint
 
@@ -55,24 +55,20 @@ def replace_file(path: Path, data: bytes, expected: str) -> bool:
         WriteFailed: no space, no permission and so on; the old file is whole and nothing is left beside it.
     """
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".plgd")
-    except OSError as error:
-        raise WriteFailed.at(str(path), _reason(error)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            _copy_attributes(path, file.fileno())
-        if not _is_still(path, expected):
-            return False
-        Path(temporary).replace(path)
-    except FileNotFoundError:
+        with temporary_beside(path) as temporary:
+            temporary.file.write(data)
+            temporary.file.flush()
+            os.fsync(temporary.file.fileno())
+            _copy_attributes(path, temporary.file.fileno())
+            if not _is_still(path, expected):
+                return False
+            temporary.path.replace(path)
+    except FileNotFoundError as error:
+        if not path.parent.exists():
+            raise WriteFailed.at(str(path), _reason(error)) from error
         return False
     except OSError as error:
         raise WriteFailed.at(str(path), _reason(error)) from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
     _sync_folder(path.parent)
     return True
 
@@ -90,13 +86,23 @@ def _copy_status(source: Path, handle: int) -> None:
     if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
         os.fchown(handle, status.st_uid, status.st_gid)  # before chmod: it clears the set-user-id bit
     if sys.platform == "linux":
-        for name in os.listxattr(source):
-            try:
-                os.setxattr(handle, name, os.getxattr(source, name))
-            except OSError as error:
-                if error.errno not in _SKIPPED_ATTRIBUTE_ERRORS:
-                    raise
+        _copy_extended_attributes(source, handle)
     os.fchmod(handle, status.st_mode & 0o7777)
+
+
+def _copy_extended_attributes(source: Path, handle: int) -> None:
+    try:
+        names = os.listxattr(source)
+    except OSError as error:
+        if error.errno not in _SKIPPED_ATTRIBUTE_ERRORS:
+            raise
+        return
+    for name in names:
+        try:
+            os.setxattr(handle, name, os.getxattr(source, name))
+        except OSError as error:
+            if error.errno not in _SKIPPED_ATTRIBUTE_ERRORS:
+                raise
 
 
 def _is_still(path: Path, expected: str) -> bool:
