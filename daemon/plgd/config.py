@@ -12,8 +12,18 @@ import msgspec
 from msgspec import Meta
 
 from plgd.errors import ConfigError
+from plgd.protocol import sampling as bounds
 
-__all__ = ("Config", "DaemonConfig", "EditConfig", "EngineConfig", "ModelConfig", "Section", "load_config")
+__all__ = (
+    "Config",
+    "DaemonConfig",
+    "EditConfig",
+    "EngineConfig",
+    "ModelConfig",
+    "SamplingConfig",
+    "Section",
+    "load_config",
+)
 
 Policy = Literal["cost", "graded", "gated", "ds4", "off"]
 
@@ -46,6 +56,9 @@ class EngineConfig(Section, frozen=True):
         ngram_min: shortest n-gram that is looked up; 0 takes the policy's own.
         max_draft: most tokens in one draft; 0 takes the policy's own.
         prefill_slice: prompt tokens per pass of the model; a cancel waits for one slice.
+        near_tie_margin: a choice whose runner-up is closer than this, in logits, counts as a near tie; 0 takes the
+            margin that suits the precision of the model.
+        exact: decide near ties as plain decoding does, in a pass of one token.
     """
 
     policy: Policy = "cost"
@@ -53,6 +66,8 @@ class EngineConfig(Section, frozen=True):
     ngram_min: Annotated[int, Meta(ge=0, le=16)] = 0
     max_draft: Annotated[int, Meta(ge=0)] = 0
     prefill_slice: Annotated[int, Meta(ge=1, le=8192)] = 512
+    near_tie_margin: Annotated[float, Meta(ge=0, le=100)] = 0.0
+    exact: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself or the policy."""
@@ -68,6 +83,22 @@ class EngineConfig(Section, frozen=True):
             raise ValueError("max_draft, ngram_min and ngram_max say how to draft, and policy off does not draft")
         if self.policy == "ds4" and self.ngram_max:
             raise ValueError("policy ds4 always looks up 4-grams; leave ngram_min and ngram_max out")
+
+
+class SamplingConfig(Section, frozen=True):
+    """Section `[sampling]`: how tokens are drawn where a request does not say; see `SamplingParams`.
+
+    The defaults take the likeliest token each time, and count penalties over as many tokens as mlx-lm does.
+    """
+
+    temperature: bounds.Temperature = 0.0
+    top_p: bounds.TopP = 1.0
+    top_k: bounds.TopK = 0
+    min_p: bounds.MinP = 0.0
+    repetition_penalty: bounds.RepetitionPenalty = 1.0
+    presence_penalty: bounds.Penalty = 0.0
+    frequency_penalty: bounds.Penalty = 0.0
+    penalty_context: bounds.PenaltyContext = 20
 
 
 class EditConfig(Section, frozen=True):
@@ -105,6 +136,7 @@ class Config(Section, frozen=True):
 
     model: ModelConfig = ModelConfig()
     engine: EngineConfig = EngineConfig()
+    sampling: SamplingConfig = SamplingConfig()
     edit: EditConfig = EditConfig()
     daemon: DaemonConfig = DaemonConfig()
 
@@ -112,6 +144,7 @@ class Config(Section, frozen=True):
 SECTIONS: Final[dict[str, type[Section]]] = {
     "model": ModelConfig,
     "engine": EngineConfig,
+    "sampling": SamplingConfig,
     "edit": EditConfig,
     "daemon": DaemonConfig,
 }

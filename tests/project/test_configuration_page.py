@@ -17,5 +17,9 @@ def test_the_page_lists_every_key_with_its_default() -> None:
     rows = re.findall(r"^\| `(\w+)\.(\w+)` \| `(.*?)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     documented = {f"{section}.{key}": default.strip('"') for section, key, default in rows}
     settings = msgspec.to_builtins(Config())
-    actual = {f"{section}.{key}": str(value) for section, keys in settings.items() for key, value in keys.items()}
+    actual = {
+        f"{section}.{key}": msgspec.json.encode(value).decode().strip('"')
+        for section, keys in settings.items()
+        for key, value in keys.items()
+    }
     assert documented == actual

@@ -8,6 +8,7 @@ from plgd.errors import VersionMismatch
 from plgd.protocol import envelope, methods
 from plgd.protocol import messages as m
 from plgd.protocol.docs import example_result
+from plgd.protocol.sampling import SamplingParams
 
 __all__ = ("NOTES", "REFUSAL", "REQUESTS", "RESULTS")
 
@@ -41,6 +42,18 @@ REQUESTS: Final = {
             draft_hint="size = 1",
             max_tokens=500,
             model="builtin",
+            sampling=SamplingParams(
+                temperature=0.7,
+                top_p=0.9,
+                top_k=40,
+                min_p=0.05,
+                repetition_penalty=1.1,
+                presence_penalty=0.5,
+                frequency_penalty=-0.5,
+                penalty_context=64,
+                logit_bias={151: -100.0},
+                seed=4294967295,
+            ),
         ),
     ),
     "stop": envelope.encode_request(5, methods.STOP, m.StopParams(drain=False)),

@@ -87,12 +87,12 @@ def present(result: EditResult, form: Form, *, name: str) -> int:
 def summary(stats: EditStats) -> str:
     """Sum an edit up, such as `142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s`.
 
-    The time is the user's: from the request's arrival to the result.
+    The time is the user's: from the request's arrival to the result. A sampled reply's seed is told, to repeat it.
     """
     tokens = "1 token" if stats.output_tokens == 1 else f"{stats.output_tokens:,} tokens"
     return (
         f"{tokens} in {stats.total_ms / 1000:.1f} s, {stats.accepted_prediction_tokens:,} drafted and accepted, "
-        f"first token {stats.ttft_ms / 1000:.1f} s"
+        f"first token {stats.ttft_ms / 1000:.1f} s" + ("" if stats.seed is None else f", seed {stats.seed}")
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from plgd.documents.document import Document
 from plgd.edits.request import PreparedEdit
 from plgd.edits.timing import Timing
+from plgd.engine.sampling import GREEDY
 from plgd.engine.stats import Stats
 from plgd.engine.types import StopReason
 from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
@@ -29,6 +30,7 @@ class Answer:
     Attributes:
         stats: the engine's counts, once it has begun.
         policy: the governor's policy, once the engine has begun.
+        sampling: how the reply is drawn, once the engine has begun.
         stopped: what ended the reply, once it has ended.
         raw_reply: the model's own words, once the reply has ended.
     """
@@ -36,6 +38,7 @@ class Answer:
     def __init__(self, edit: PreparedEdit, session: str, model: str, timing: Timing) -> None:
         self.stats = Stats()
         self.policy = ""
+        self.sampling = GREEDY
         self.stopped: StopReason | None = None
         self.raw_reply = ""
         self._edit = edit
@@ -120,4 +123,6 @@ class Answer:
             acceptance_lengths=stats.acceptance_histogram(),
             policy=self.policy,
             stopped_by=self.stopped.value if self.stopped else "",
+            near_ties=stats.n_near_ties,
+            seed=self.sampling.seed if self.sampling.temperature else None,
         )

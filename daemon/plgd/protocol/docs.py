@@ -159,6 +159,8 @@ def _type_name(info: types.Type) -> str:
             return f"array of {_type_name(item)}"
         case types.UnionType(types=members):
             return " or ".join(_type_name(member) for member in members)
+        case types.DictType(key_type=key, value_type=value):
+            return f"object from {_type_name(key)} to {_type_name(value)}"
         case types.LiteralType(values=values):
             return ", ".join(f"`{value}`" for value in values)
         case _:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, Literal
 
-import msgspec
+from plgd.protocol.base import Message, Reply
+from plgd.protocol.sampling import SamplingParams
 
 __all__ = (
     "PROTOCOL_VERSION",
@@ -29,7 +30,6 @@ __all__ = (
     "Hunk",
     "JobInfo",
     "LineRange",
-    "Message",
     "ModelInfo",
     "ModelListResult",
     "ModelParams",
@@ -37,7 +37,6 @@ __all__ = (
     "PingResult",
     "PullParams",
     "PullProgress",
-    "Reply",
     "Stage",
     "StatusResult",
     "StopParams",
@@ -46,14 +45,6 @@ __all__ = (
 
 # Raised when an old client could misread a new daemon. `hello` compares it.
 PROTOCOL_VERSION: Final = 1
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What all parameter types share: an unknown field is an error that names it, defaults are not sent."""
-
-
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What all result types share: unknown fields of a newer daemon are skipped, every field is sent."""
 
 
 class NoParams(Message, frozen=True):
@@ -222,6 +213,7 @@ class EditParams(Message, frozen=True):
         draft_hint: text that the reply is expected to resemble; joins the file as a source of drafts.
         max_tokens: end the reply after so many tokens; by default what the context leaves.
         model: a model's name; by default the configured one.
+        sampling: how its tokens are drawn; by default as configured.
     """
 
     instruction: str
@@ -234,6 +226,7 @@ class EditParams(Message, frozen=True):
     draft_hint: str | None = None
     max_tokens: int | None = None
     model: str | None = None
+    sampling: SamplingParams | None = None
 
 
 class Hunk(Reply, frozen=True):
@@ -261,6 +254,8 @@ class EditStats(Reply, frozen=True):
         acceptance_lengths: how often a drafted round committed 1, 2, 3 ... tokens.
         policy: the governor's policy.
         stopped_by: what ended the reply.
+        near_ties: choices of passes over drafts that were so close that plain decoding might have chosen otherwise.
+        seed: of a sampled reply; a request with this seed is answered alike.
     """
 
     prompt_tokens: int = 0
@@ -276,6 +271,8 @@ class EditStats(Reply, frozen=True):
     acceptance_lengths: tuple[int, ...] = ()
     policy: str = ""
     stopped_by: str = ""
+    near_ties: int = 0
+    seed: int | None = None
 
 
 class EditResult(Reply, frozen=True):

@@ -19,6 +19,7 @@ from plgd_cli.output import printable, stderr_is_terminal, write
 from plgd_cli.parser import Parser, positive, text
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
+from plgd_cli.sampling import add_sampling_options, sampling_params
 
 __all__ = ("line_range", "register", "run")
 
@@ -37,6 +38,7 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME", type=text, help="use this model instead of the selected one")
     parser.add_argument("--max-tokens", metavar="N", type=positive, help="end the reply after so many tokens")
     parser.add_argument("--name", type=text, help="the file name that the model is told")
+    add_sampling_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
@@ -112,6 +114,7 @@ def _params(
         mode=mode,
         max_tokens=arguments.max_tokens,
         model=arguments.model,
+        sampling=sampling_params(arguments),
     )
 
 
