@@ -13,17 +13,16 @@ from plgd.documents.store import DocumentStore
 from plgd.edits.answer import Answer
 from plgd.edits.apply import apply_edit
 from plgd.edits.coverage import Coverage
+from plgd.edits.drafting import make_edit_proposer
 from plgd.edits.guard import Verdict, check_ending, check_text
 from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.request import PreparedEdit
-from plgd.edits.sampling import settle_sampling
 from plgd.edits.timing import Timing
 from plgd.edits.view import rewrite_lines, view
-from plgd.engine.governor import make_governor, make_proposer
+from plgd.engine.governor import make_governor
 from plgd.engine.model import Model
-from plgd.engine.sampling import Sampling
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
@@ -111,8 +110,7 @@ def edit_steps(
     )
     _check_room(edit, prompt, model)
     stops_at = edit.params.max_tokens or model.context_limit
-    answer.sampling = settle_sampling(edit.params.sampling, config)
-    engine = _make_session(edit, model, config, answer.sampling)
+    engine = _make_session(edit, prompt, model, config)
     answer.stats, answer.policy = engine.stats, config.engine.policy
     for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
@@ -153,14 +151,11 @@ def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
 
 
-def _make_session(edit: PreparedEdit, model: Model, config: Config, sampling: Sampling) -> Session:
+def _make_session(edit: PreparedEdit, prompt: Prompt, model: Model, config: Config) -> Session:
     engine = config.engine
-    proposer = make_proposer(engine.policy, ngram_min=engine.ngram_min, ngram_max=engine.ngram_max)
-    if edit.params.draft_hint:
-        # Before the prompt, so that of two places the text itself, which comes later, is drafted from.
-        proposer.extend(model.tokenizer.encode(edit.params.draft_hint))
+    proposer = make_edit_proposer(edit, prompt, model.tokenizer, engine)
     governor = make_governor(engine.policy, max_draft=engine.max_draft, costs=model.costs)
-    return Session(model.target(sampling), proposer, governor)
+    return Session(model.target(), proposer, governor)
 
 
 def _decode(
