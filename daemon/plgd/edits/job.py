@@ -19,10 +19,12 @@ from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.request import PreparedEdit
+from plgd.edits.sampling import settle_sampling
 from plgd.edits.timing import Timing
 from plgd.edits.view import rewrite_lines, view
 from plgd.engine.governor import make_governor
 from plgd.engine.model import Model
+from plgd.engine.sampling import Sampling
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
@@ -110,7 +112,8 @@ def edit_steps(
     )
     _check_room(edit, prompt, model)
     stops_at = edit.params.max_tokens or model.context_limit
-    engine = _make_session(edit, prompt, model, config)
+    answer.sampling = settle_sampling(edit.params.sampling, config)
+    engine = _make_session(edit, prompt, model, config, answer.sampling)
     answer.stats, answer.policy = engine.stats, config.engine.policy
     for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
@@ -151,11 +154,11 @@ def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
 
 
-def _make_session(edit: PreparedEdit, prompt: Prompt, model: Model, config: Config) -> Session:
+def _make_session(edit: PreparedEdit, prompt: Prompt, model: Model, config: Config, sampling: Sampling) -> Session:
     engine = config.engine
     proposer = make_edit_proposer(edit, prompt, model.tokenizer, engine)
     governor = make_governor(engine.policy, max_draft=engine.max_draft, costs=model.costs)
-    return Session(model.target(), proposer, governor)
+    return Session(model.target(sampling), proposer, governor)
 
 
 def _decode(
