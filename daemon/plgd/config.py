@@ -30,6 +30,9 @@ Policy = Literal["cost", "graded", "gated", "ds4", "off"]
 # The references' bounds; `cost` may go as wide as any device pays for.
 MAX_DRAFTS: Final[dict[str, int]] = {"cost": 128, "graded": 64, "gated": 64, "ds4": 15, "off": 64}
 
+# Longer waits than any daemon lives; far below what the system's timers hold.
+_YEAR_S: Final = 365 * 86400
+
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all sections share: an unknown key is an error."""
@@ -123,12 +126,12 @@ class DaemonConfig(Section, frozen=True):
         log_limit: bytes of the log file before it is rotated.
     """
 
-    queue_limit: Annotated[int, Meta(ge=1)] = 32
-    connection_limit: Annotated[int, Meta(ge=1)] = 256
-    frame_limit: Annotated[int, Meta(ge=4096)] = 64 * 1024 * 1024
-    unload_after_s: Annotated[float, Meta(ge=0)] = 1800.0
-    exit_after_s: Annotated[float, Meta(ge=0)] = 28800.0
-    log_limit: Annotated[int, Meta(ge=65536)] = 4 * 1024 * 1024
+    queue_limit: Annotated[int, Meta(ge=1, le=65536)] = 32
+    connection_limit: Annotated[int, Meta(ge=1, le=65536)] = 256
+    frame_limit: Annotated[int, Meta(ge=4096, le=2**30)] = 64 * 1024 * 1024
+    unload_after_s: Annotated[float, Meta(ge=0, le=_YEAR_S)] = 1800.0
+    exit_after_s: Annotated[float, Meta(ge=0, le=_YEAR_S)] = 28800.0
+    log_limit: Annotated[int, Meta(ge=65536, le=2**40)] = 4 * 1024 * 1024
 
 
 class Config(Section, frozen=True):

@@ -275,6 +275,34 @@ def test_an_idle_model_leaves_memory(machine: Machine) -> None:
     assert ["m", "m"] == machine.loads
 
 
+@pytest.mark.parametrize("unload_after_s", [1e10, float("inf")])
+def test_an_idle_time_beyond_the_systems_timers(
+    machine: Machine, unload_after_s: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However long a model may stay in memory, the worker waits for the next job and does it."""
+    with working(machine, unload_after_s=unload_after_s) as worker:
+        submit(worker, steps())[1].outcome()
+        assert worker.run_errand(lambda backend: backend.device().kind).result(PATIENCE_S) == "cpu"
+        assert submit(worker, steps())[1].outcome() == "done by scripted"
+    assert [] == [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_a_failure_in_choosing_work_ends_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker's thread goes on after an error of its own, and the job that waited is done."""
+    with working(machine) as worker:
+        wanted_model = worker._scheduler.wanted_model
+        failures = [ZeroDivisionError("by nought")]
+
+        def fail_once() -> str | None:
+            if failures:
+                raise failures.pop()
+            return wanted_model()
+
+        monkeypatch.setattr(worker._scheduler, "wanted_model", fail_once)
+        assert submit(worker, steps())[1].outcome() == "done by scripted"
+    assert failures == []
+
+
 def test_the_idle_time_begins_after_the_last_job(machine: Machine) -> None:
     """A model that is used does not leave memory, however long ago it was loaded."""
     with working(machine, unload_after_s=1000.0) as worker:

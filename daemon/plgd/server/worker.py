@@ -26,6 +26,8 @@ ValueT = TypeVar("ValueT")
 
 # Jobs that take turns. Each keeps the KV of its prompt in memory, and each slows the others down.
 _N_TURNS: Final = 4
+# After a failure that nobody foresaw: should it repeat itself, the log grows slowly and other threads get their turn.
+_PAUSE_S: Final = 0.1
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -148,12 +150,16 @@ class Worker(Generic[EventT, ResultT]):
     # On the worker's thread ---------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (work := self._next_work()) is not None:
+        while True:
             try:
+                work = self._next_work()
+                if work is None:
+                    break
                 work()
             except Exception:  # noqa: BLE001  # a thread that ended here would leave every later edit unanswered
                 # Whoever waits for the work has heard of its failure; this is about what comes after it.
                 _LOG.exception("the worker goes on after an unexpected error")
+                time.sleep(_PAUSE_S)
         self._model = None
 
     def _next_work(self) -> Callable[[], None] | None:
@@ -172,7 +178,7 @@ class Worker(Generic[EventT, ResultT]):
                 idle_s = self._unload_in()
                 if idle_s is not None and idle_s <= 0:
                     return self._unload
-                self._changed.wait(idle_s)
+                self._changed.wait(None if idle_s is None else min(idle_s, threading.TIMEOUT_MAX))
 
     def _unload_in(self) -> float | None:
         if self._model is None or not self._unload_after_s:
