@@ -23,6 +23,7 @@ class WordCodec:
         return [self._token(piece) for piece in re.findall(r"\n *| ?[a-z]{1,4}|_| ?[^\sa-z]|\s", text)]
 
     def decode(self, tokens: Sequence[int]) -> str:
+        assert min(tokens, default=0) >= 0
         return "".join(self._texts[token] for token in tokens)
 
     def _token(self, piece: str) -> int:
@@ -89,6 +90,15 @@ def test_lines_that_do_not_come_out_the_same_are_left_alone(old: str) -> None:
     proposer = FileDraftProposer([codec.encode(source)], 0, codec)
     proposer.extend(codec.encode("a new b\nnew c\n"))
     assert "new" not in codec.decode(proposer.propose(3).tokens)
+
+
+def test_going_over_to_a_hint_is_no_substitution() -> None:
+    """A reply that leaves the text for the hint teaches nothing about the words between the two."""
+    codec = WordCodec()
+    sources = [codec.encode("a b c\nd e f\n"), codec.encode("x y z\nu v w\nr s t\n")]
+    proposer = FileDraftProposer(sources, 0, codec)
+    proposer.extend(codec.encode("a b c\nu v w\n"))
+    assert ("r s t\n", "file_draft") == (codec.decode(proposer.propose(9).tokens), proposer.propose(9).proposer)
 
 
 texts = st.lists(st.sampled_from(["ab", "cd", "x_y", " ", " = ", "\n", "\n    ", "'", "(", ", "]), max_size=25).map(

@@ -76,6 +76,8 @@ class Patcher:
             return
         if change.source_start == change.source_end and change.reply_start == change.reply_end:
             return
+        if BREAK in tokens[change.source_start : change.source_end]:  # it came back to another source
+            return
         before = _count_before(tokens, change.source_start, change.reply_start)
         # The reply has just come back; what follows is taken to agree, so that words are seen to their end.
         behind = tokens[change.source_end : min(change.source_end + CONTEXT, self._sources.n_source)]
