@@ -16,6 +16,7 @@ from cli.results import DIFF, NEW, OLD, edit_result
 from plgd.errors import ConnectionLost, LinesOutOfRange
 from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
+from plgd.protocol.sampling import SamplingParams
 
 GIT = shutil.which("git") or ""
 SUMMARY = "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\n"
@@ -25,6 +26,8 @@ def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) ->
     """Every option of the command line becomes the parameter that it stands for."""
     daemon.answers(EDIT, edit_result())
     words = ["--lines", "2:3", "--model", "owner/name", "--max-tokens", "99", "--name", "other.py"]
+    words += ["--temperature", "0.7", "--top-p", "0.9", "--top-k", "40", "--min-p", "0.05", "--seed", "3"]
+    words += ["--repetition-penalty", "1.1", "--presence-penalty", "0.5", "--frequency-penalty", "-0.5"]
     plgd("edit", "sum.py", "--instruction", "rename total", *words, cwd=sum_py.parent)
     expected = EditParams(
         instruction="rename total",
@@ -34,6 +37,16 @@ def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) ->
         mode=EditMode.PROPOSE,
         max_tokens=99,
         model="owner/name",
+        sampling=SamplingParams(
+            temperature=0.7,
+            top_p=0.9,
+            top_k=40,
+            min_p=0.05,
+            repetition_penalty=1.1,
+            presence_penalty=0.5,
+            frequency_penalty=-0.5,
+            seed=3,
+        ),
     )
     assert expected == daemon.next_params(EDIT)
 

@@ -43,3 +43,9 @@ def test_summary_counts_one_token() -> None:
     assert "1 token in 0.0 s, 0 drafted and accepted, first token 0.0 s" == summary(one)
     many = EditStats(output_tokens=12345, accepted_prediction_tokens=12000, total_ms=61_000.0, ttft_ms=950.0)
     assert "12,345 tokens in 61.0 s, 12,000 drafted and accepted, first token 0.9 s" == summary(many)
+
+
+def test_summary_tells_the_seed() -> None:
+    """The summary of a sampled reply ends with the seed that repeats it, 0 included."""
+    sampled = EditStats(output_tokens=2, total_ms=40.0, ttft_ms=40.0, seed=0)
+    assert "2 tokens in 0.0 s, 0 drafted and accepted, first token 0.0 s, seed 0" == summary(sampled)

@@ -214,7 +214,10 @@ def _decode_object(decoder: msgspec.json.Decoder[msgspec.Struct], name: str, raw
 
 
 def _in_words(error: Exception) -> str:
-    return re.sub(r" - at `\$\.?(.*)`$", lambda at: f" (field `{at[1]}`)" if at[1] else "", str(error))
+    def name_field(at: re.Match[str]) -> str:
+        return f" ({'a key of ' if at[1] else ''}field `{at[2]}`)" if at[2] else ""
+
+    return re.sub(r" - at (`key` in )?`\$\.?(.*)`$", name_field, str(error))
 
 
 def encode_request(request_id: RequestId, method: Method[ParamsT, ResultT], params: ParamsT) -> bytes:
