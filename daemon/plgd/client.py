@@ -33,6 +33,8 @@ _FRAME_LIMIT: Final = 1024 * 1024 * 1024
 _READ_BYTES: Final = 256 * 1024
 # The daemon always reads; one that is stopped or swapped out gets so long.
 _SEND_TIMEOUT_S: Final = 10.0
+# The daemon answers `hello` whatever else it does; one that is stopped or hangs never does.
+_HELLO_TIMEOUT_S: Final = 10.0
 # An old daemon finishes the edits that run before it makes room.
 _REPLACE_TIMEOUT_S: Final = 600.0
 # Daemons that may go away during the introduction before it is given up, and the time between two.
@@ -50,7 +52,8 @@ async def connect(paths: Paths, *, client: str, start: bool = True) -> AsyncIter
         start: start the daemon when none runs, and replace one that is older than this client.
 
     Raises:
-        DaemonUnreachable: no daemon answers and `start` is false.
+        ConfigError: the daemon could not start with the user's configuration.
+        DaemonUnreachable: no daemon answers and `start` is false, or one listens and does not answer.
         StartFailed: the daemon did not come up.
         SocketPathTooLong: the operating system could not bind the socket.
         VersionMismatch: the daemon speaks another protocol; it is newer, or `start` is false.
@@ -77,7 +80,7 @@ async def _open(paths: Paths, client: str, *, start: bool) -> Client:
     while True:
         opened = Client(await launch(paths) if start else connect_running(paths))
         try:
-            refusal = await _introduce(opened, client)
+            refusal = await _introduce(opened, client, paths)
         except ConnectionLost as error:
             # A daemon in its last moments still lets clients connect; the next try finds it gone.
             if not start:
@@ -101,9 +104,13 @@ async def _open(paths: Paths, client: str, *, start: bool) -> Client:
             has_replaced = True
 
 
-async def _introduce(opened: Client, client: str) -> envelope.Failure | None:
+async def _introduce(opened: Client, client: str, paths: Paths) -> envelope.Failure | None:
     try:
-        return await opened.hello(client)
+        with anyio.fail_after(_HELLO_TIMEOUT_S):
+            return await opened.hello(client)
+    except TimeoutError as error:
+        opened.close()
+        raise DaemonUnreachable.silent(str(paths.socket), paths.read_pid()) from error
     except BaseException:
         opened.close()
         raise

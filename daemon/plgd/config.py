@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -172,8 +171,16 @@ def load_config(path: Path) -> Config:
     try:
         return msgspec.convert(table, Config)
     except msgspec.ValidationError as error:
-        where = re.sub(r" - at `\$\.?(.*)`$", r" (key `\1`)", str(error))
-        raise ConfigError(f"{path}: {where}") from error
+        raise ConfigError(f"{path}: {_in_words(error)}") from error
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """Name the key as the file spells it and, where only certain words are allowed, those."""
+    message, _, where = str(error).removesuffix("`").partition(" - at `$.")
+    section, _, key = where.partition(".")
+    words = get_args(get_type_hints(SECTIONS[section])[key]) if "enum value" in message else ()
+    allowed = f"; there are {', '.join(words)}" if words else ""
+    return f"{message} (key `{where}`){allowed}"
 
 
 def _check_keys(path: Path, table: dict[str, object]) -> None:

@@ -396,6 +396,11 @@ class DaemonUnreachable(DaemonError):
     def at(cls, socket: str) -> DaemonUnreachable:
         return cls(f"No plgd daemon answers on {socket}. Start it with: plgd start")
 
+    @classmethod
+    def silent(cls, socket: str, pid: int | None) -> DaemonUnreachable:
+        remedy = f"`kill -CONT {pid}` wakes it if it was stopped, `kill -9 {pid}` ends it" if pid else "End its process"
+        return cls(f"The plgd daemon (process {pid or 'unknown'}) listens on {socket} but does not answer. {remedy}.")
+
 
 class StartFailed(DaemonError):
     """The daemon was started but did not come up."""
@@ -407,10 +412,17 @@ class StartFailed(DaemonError):
         return cls(f"The daemon did not start: {reason}. Its log is {log}; `plgd doctor` checks the installation.")
 
     @classmethod
-    def in_folder(cls, folder: str, reason: str, remedy: str) -> StartFailed:
+    def in_foreign_folder(cls, folder: str) -> StartFailed:
         return cls(
-            f"The daemon does not start in {folder}: it {reason}, who could take the daemon's place. "
-            f"Run `{remedy}` if nobody else needs the folder; else set PLGD_RUNTIME_DIR to a new one."
+            f"The daemon does not start in {folder}, which belongs to another user. Set PLGD_RUNTIME_DIR to a folder "
+            "that is not there yet."
+        )
+
+    @classmethod
+    def in_open_folder(cls, folder: str, mode: int) -> StartFailed:
+        return cls(
+            f"The daemon does not start in {folder}, which other users may enter (mode {mode:04o}). If it is plgd's "
+            f"alone: chmod 700 {folder}. Else set PLGD_RUNTIME_DIR to a folder that is not there yet."
         )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 import anyio
 
 from plgd.blas import find_preload
+from plgd.config import load_config
 from plgd.errors import DaemonUnreachable, StartFailed
 from plgd.paths import Paths, private_folder
 from plgd.stream import Stream
@@ -34,6 +35,7 @@ async def launch(paths: Paths) -> Stream:
     is awaited and then replaced.
 
     Raises:
+        ConfigError: the daemon could not use the configuration.
         SocketPathTooLong: the operating system could not bind the socket.
         StartFailed: the daemon exited or did not listen in time; the message has the last line of its log.
     """
@@ -49,6 +51,7 @@ async def launch(paths: Paths) -> Stream:
                     return Stream.connect(path)
                 except OSError:
                     # No daemon, or one that is just coming or going: the lock knows.
+                    load_config(paths.config_file)
                     if not await _start(paths):
                         await anyio.sleep(_RETRY_S)
     except TimeoutError as error:
@@ -73,10 +76,12 @@ def connect_running(paths: Paths) -> Stream:
 async def _start(paths: Paths) -> bool:
     """Start a process and wait until it listens; `False` when another daemon holds the lock."""
     ready, tell = os.pipe()
-    log_size = paths.log.stat().st_size if paths.log.exists() else 0
     try:
         try:
+            log_size = paths.log.stat().st_size if paths.log.exists() else 0
             process = _spawn(paths, tell)
+        except OSError as error:
+            raise StartFailed.because(f"{error.filename} cannot be used ({error.strerror})", str(paths.log)) from error
         finally:
             os.close(tell)
         await anyio.wait_readable(ready)
@@ -93,8 +98,9 @@ async def _start(paths: Paths) -> bool:
 def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
     with paths.log.open("ab") as log:
         process = subprocess.Popen(
-            # -P: a module in the working folder must not shadow one of plgd's.
-            [sys.executable, "-P", "-m", "plgd", "serve", "--ready-fd", str(tell)],
+            # -P: a module in the working folder must not shadow one of plgd's. utf8: a path on the wire is the file
+            # of these bytes, whatever locale the daemon happens to be started from.
+            [sys.executable, "-P", "-X", "utf8", "-m", "plgd", "serve", "--ready-fd", str(tell)],
             start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -9,18 +9,19 @@ from a desktop and a service, and two of them would start two daemons.
 | models and other files that can be fetched again | `~/.cache/plgd` | `~/Library/Caches/plgd` | `PLGD_CACHE_DIR` |
 | log, socket, lock | `~/.local/state/plgd` | `~/Library/Application Support/plgd` | `PLGD_RUNTIME_DIR` |
 
-`PLGD_HOME` puts all three below one folder.
+`PLGD_HOME` puts all three below one folder. A relative folder starts at the one that the command runs in.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from plgd.errors import SocketPathTooLong
+from plgd.errors import ConfigError, SocketPathTooLong, StartFailed
 
 __all__ = ("SOCKET_PATH_LIMIT", "Paths", "private_folder")
 
@@ -38,25 +39,22 @@ class Paths:
 
     @classmethod
     def from_environment(cls) -> Paths:
-        """Read the places from the environment; see the module's table."""
-        home = Path.home()
-        mac = sys.platform == "darwin"
-        base = os.environ.get("PLGD_HOME")
-        root = Path(base).expanduser() if base else None
+        """Read the places from the environment; see the module's table.
 
-        def place(variable: str, below_root: str, default: Path) -> Path:
-            chosen = os.environ.get(variable)
-            if chosen:
-                return Path(chosen).expanduser()
-            return root / below_root if root else default
+        Raises:
+            ConfigError: a variable names the home of a user that there is none of, or there is no home.
+        """
+        mac = sys.platform == "darwin"
+        root = _chosen("PLGD_HOME")
+
+        def place(variable: str, below_root: str, below_home: str) -> Path:
+            return _chosen(variable) or (root / below_root if root else _home() / below_home)
 
         return cls(
-            config_dir=place("PLGD_CONFIG_DIR", "config", home / ".config/plgd"),
-            cache_dir=place("PLGD_CACHE_DIR", "cache", home / ("Library/Caches/plgd" if mac else ".cache/plgd")),
+            config_dir=place("PLGD_CONFIG_DIR", "config", ".config/plgd"),
+            cache_dir=place("PLGD_CACHE_DIR", "cache", "Library/Caches/plgd" if mac else ".cache/plgd"),
             runtime_dir=place(
-                "PLGD_RUNTIME_DIR",
-                "run",
-                home / ("Library/Application Support/plgd" if mac else ".local/state/plgd"),
+                "PLGD_RUNTIME_DIR", "run", "Library/Application Support/plgd" if mac else ".local/state/plgd"
             ),
         )
 
@@ -95,6 +93,14 @@ class Paths:
         """The daemon's log."""
         return self.runtime_dir / "plgd.log"
 
+    def read_pid(self) -> int | None:
+        """Return the process id of the daemon that runs, or of one that was killed; `None` when there is none."""
+        try:
+            text = self.lock.read_text(encoding="ascii", errors="replace").strip()
+        except OSError:
+            return None  # it is only wanted for messages
+        return int(text) if text.isdecimal() else None
+
     def check_socket(self) -> Path:
         """Return the socket's path.
 
@@ -107,7 +113,34 @@ class Paths:
 
 
 def private_folder(path: Path) -> Path:
-    """Create a folder that only its owner may enter (0700), and make an existing one so."""
+    """Create a folder that only its owner may enter (0700). One that is there is checked and left as it is.
+
+    Raises:
+        StartFailed: it belongs to somebody else, or others may enter it.
+        OSError: it cannot be created.
+    """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.chmod(0o700)
+    found = path.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_uid != os.geteuid():
+        raise StartFailed.in_foreign_folder(str(path))
+    if mode & 0o077:
+        raise StartFailed.in_open_folder(str(path), mode)
     return path
+
+
+def _chosen(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    if not value:
+        return None
+    try:
+        return Path(value).expanduser().absolute()
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(f"{variable} is {value!r}, which leads to no folder ({error}). Set it to another.") from error
+
+
+def _home() -> Path:
+    try:
+        return Path.home().absolute()
+    except (RuntimeError, OSError) as error:
+        raise ConfigError("Your home folder is not known. Set HOME, or PLGD_HOME for plgd alone.") from error

@@ -25,15 +25,15 @@ def test_status_is_a_table(daemon: FakeDaemon) -> None:
     daemon.answers(STATUS, status_result(state="busy", jobs=jobs, documents=documents))
     done = plgd("status")
     assert (
-        "state     busy\n"
-        "model     builtin\n"
-        "device    cpu, 540 MB of arrays\n"
-        "memory    812 MB\n"
-        "edits     1,203 answered\n"
-        "job       sum.py, decode 37 %\n"
-        "document  sum.py, version 2, 5.1 kB\n"
-        f"process   4711, plgd {__version__}, up 1 h 2 min\n"
-        "socket    /run/plgd.sock\n"
+        "state      busy\n"
+        "model      builtin\n"
+        "device     cpu, 540 MB of arrays\n"
+        "memory     812 MB\n"
+        "edits      1,203 answered\n"
+        "job        sum.py, decode 37 %\n"
+        "documents  1 seen\n"
+        f"process    4711, plgd {__version__}, up 1 h 2 min\n"
+        "socket     /run/plgd.sock\n"
     ) == done.stdout.decode()
     assert (0, b"") == (done.returncode, done.stderr)
 
@@ -64,6 +64,33 @@ def test_start_finds_the_daemon_that_runs(daemon: FakeDaemon) -> None:
     expected = f"plgd {__version__} is running already (process 4711).\n"
     assert (0, expected.encode()) == (done.returncode, done.stdout)
     daemon.next_params(STATUS)
+
+
+def test_start_waits_for_a_daemon_that_is_stopping(daemon: FakeDaemon) -> None:
+    """`plgd start` lets a daemon that is about to exit do so and starts another."""
+    daemon.answers(STATUS, status_result(state="stopping"))
+
+    def stopped() -> StopResult:
+        daemon.answers(STATUS, status_result(pid=4712))
+        return StopResult(pid=4711)
+
+    daemon.answers(STOP, stopped)
+    done = plgd("start")
+    assert (0, f"plgd {__version__} is running (process 4712).\n") == (done.returncode, done.stdout.decode())
+    assert b"process 4711" in done.stderr
+
+
+def test_restart_with_a_wrong_configuration_leaves_the_daemon_alone(daemon: FakeDaemon, paths: Paths) -> None:
+    """`plgd restart` refuses a configuration with a mistake before it stops a daemon that works."""
+    paths.config_dir.mkdir()
+    paths.config_file.write_text("[engine]\npolicy = 'fast'\n", encoding="utf-8")
+    done = plgd("restart")
+    expected = (
+        f"plgd: {paths.config_file}: Invalid enum value 'fast' (key `engine.policy`); "
+        "there are cost, graded, gated, ds4, off\n"
+    )
+    assert (2, expected) == (done.returncode, done.stderr.decode())
+    assert daemon.asked.empty()
 
 
 @pytest.mark.parametrize(("words", "drain"), [([], True), (["--now"], False)], ids=["drain", "now"])

@@ -56,6 +56,16 @@ def test_broken_configuration_is_a_finding(daemon: FakeDaemon, paths: Paths) -> 
     assert f"{paths.config_file}: unknown key `engine.polcy`; did you mean `engine.policy`?" in done.stdout.decode()
 
 
+def test_broken_configuration_is_found_once(paths: Paths) -> None:
+    """Where the configuration keeps the daemon from starting, that is one finding, beside what needs no daemon."""
+    paths.config_dir.mkdir()
+    paths.config_file.write_text("[deamon]\n", encoding="utf-8")
+    done = plgd("doctor")
+    shown = done.stdout.decode()
+    assert (1, 1, 1) == (done.returncode, shown.count("did you mean `daemon`"), shown.count("missing "))
+    assert "packages" in shown
+
+
 def test_daemon_that_cannot_be_asked_is_a_finding(daemon: FakeDaemon) -> None:
     """When the daemon cannot be asked, what can be checked without it is still shown."""
     daemon.answers(HELLO, StartFailed.because("it exited", "/log"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,6 +37,7 @@ from plgd.protocol.messages import (
     StopParams,
 )
 from plgd.protocol.methods import EDIT, MODEL_USE, PING, STATUS, STOP
+from plgd.server.instance import single_instance
 from scripted_model import ScriptedModel
 from server.conversation import serving
 from server.machine import PATIENCE_S, Gate, GatedModel, Machine, Shelf
@@ -174,7 +176,7 @@ async def test_calls_fail_when_the_daemon_goes_away(paths: Paths, source: Path) 
         async with anyio.create_task_group() as group:
 
             async def edit() -> None:
-                with pytest.raises(ConnectionLost, match="file is unchanged"):
+                with pytest.raises(ConnectionLost, match="went away before it answered; see `plgd logs`"):
                     await client.call(EDIT, edit_of(source))
 
             group.start_soon(edit)
@@ -206,6 +208,14 @@ async def test_after_stop_the_next_call_finds_nobody(paths: Paths) -> None:
             pass
 
 
+async def test_a_daemon_that_does_not_answer_is_named(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped or hanging process behind the socket is an error with its process id, not a wait without end."""
+    monkeypatch.setattr("plgd.client._HELLO_TIMEOUT_S", 0.0)
+    with single_instance(paths), pytest.raises(DaemonUnreachable, match=f"process {os.getpid()}.*does not answer"):
+        async with connected(paths):
+            pass
+
+
 async def answer_hello(listener: socket.socket, *answers: bytes) -> None:
     """Be a daemon that answers the first request with given lines and then hangs up."""
     listener.setblocking(False)
@@ -231,7 +241,7 @@ async def test_a_failed_introduction_is_an_error(
     answers: list[bytes], start: bool, error: type[Exception], paths: Paths
 ) -> None:
     """A daemon that refuses or dies during `hello` gives no connection; one that dies is no daemon."""
-    paths.runtime_dir.mkdir(parents=True)
+    paths.runtime_dir.mkdir(mode=0o700, parents=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(paths.socket))
         listener.listen()

@@ -16,11 +16,26 @@ from plgd.server.instance import peer_uid, single_instance
 
 
 def test_the_folder_and_the_socket_are_private(paths: Paths) -> None:
-    """Nobody else may enter the runtime folder, even if it was open before."""
-    paths.runtime_dir.mkdir(mode=0o755, parents=True)
+    """Nobody else may enter the runtime folder."""
     with single_instance(paths):
         assert stat.S_IMODE(paths.runtime_dir.stat().st_mode) == 0o700
         assert stat.S_IMODE(paths.socket.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_others_may_enter_is_refused_and_left_alone(paths: Paths) -> None:
+    """A folder that was there before plgd may serve other purposes: its mode is not changed, and the user is told."""
+    paths.runtime_dir.mkdir(parents=True)
+    paths.runtime_dir.chmod(0o755)
+    with pytest.raises(StartFailed, match=rf"mode 0755.*chmod 700 {paths.runtime_dir}"), single_instance(paths):
+        pass
+    assert stat.S_IMODE(paths.runtime_dir.stat().st_mode) == 0o755
+
+
+def test_a_folder_of_another_user_is_refused(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever owns the folder could put another socket into the daemon's place."""
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(StartFailed, match="belongs to another user"), single_instance(paths):
+        pass
 
 
 def test_a_second_daemon_is_refused_and_told_who_runs(paths: Paths) -> None:
@@ -44,7 +59,7 @@ def test_the_place_is_free_when_the_daemon_has_ended(paths: Paths) -> None:
 
 def test_what_a_dead_daemon_left_is_taken_over(paths: Paths) -> None:
     """A socket and a lock file without a living daemon are no obstacle."""
-    paths.runtime_dir.mkdir(parents=True)
+    paths.runtime_dir.mkdir(mode=0o700, parents=True)
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(paths.socket))
     paths.lock.write_text("999999\n")

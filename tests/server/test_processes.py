@@ -187,10 +187,34 @@ async def test_a_signal_ends_the_daemon_in_order(number: signal.Signals, user: P
 
 
 async def test_a_start_that_fails_shows_the_last_line_of_the_log(user: Paths) -> None:
-    """A mistake in the configuration is what the client reports."""
+    """What kept the daemon from starting is what the client reports."""
+    (user.socket / "folder").mkdir(mode=0o700, parents=True)
+    user.runtime_dir.chmod(0o700)
+    with pytest.raises(StartFailed, match=r"exited with status 1 \(.*plgd\.sock"):
+        await status_of_started(user)
+
+
+async def test_a_mistake_in_the_configuration_starts_no_daemon(user: Paths) -> None:
+    """A client reports the mistake as it is, without a process that could only fail."""
     user.config_dir.mkdir(parents=True)
     user.config_file.write_text("[engine]\nmax_daft = 3\n")
-    with pytest.raises(StartFailed, match=r"exited with status 2 \(.*unknown key `engine.max_daft`.*max_draft"):
+    with pytest.raises(ConfigError, match=r"config\.toml: unknown key `engine.max_daft`; did you mean.*max_draft"):
+        await status_of_started(user)
+    assert not user.log.exists()
+
+
+async def test_a_log_that_cannot_be_written_is_said(user: Paths) -> None:
+    """Where the log would be is a folder: the start fails in words."""
+    user.log.mkdir(parents=True)
+    user.runtime_dir.chmod(0o700)
+    with pytest.raises(StartFailed, match=r"plgd\.log cannot be used \(Is a directory\)"):
+        await status_of_started(user)
+
+
+async def test_an_interpreter_that_cannot_be_run_is_said(user: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python that was moved or may not be executed is named."""
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(StartFailed, match=r"/nowhere/python cannot be used \(No such file or directory\)"):
         await status_of_started(user)
 
 

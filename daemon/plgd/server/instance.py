@@ -75,7 +75,7 @@ def single_instance(paths: Paths) -> Iterator[Instance]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise AlreadyRunning.as_pid(_read_pid(lock)) from error
+            raise AlreadyRunning.as_pid(paths.read_pid()) from error
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         instance = Instance(path)
@@ -108,8 +108,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _read_pid(lock: int) -> int | None:
-    text = os.pread(lock, 32, 0).strip()
-    return int(text) if text.isdigit() else None

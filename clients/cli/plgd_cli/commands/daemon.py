@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 import msgspec
 
+from plgd.config import load_config
 from plgd.errors import DaemonUnreachable
+from plgd.paths import Paths
 from plgd.protocol.messages import NoParams, StatusResult, StopParams
 from plgd.protocol.methods import STATUS, STOP
 from plgd_cli.ask import ask
-from plgd_cli.output import write
+from plgd_cli.output import say, write
 from plgd_cli.parser import Parser
 from plgd_cli.table import duration, fields, size
 
@@ -30,17 +32,23 @@ def register(name: str, parser: Parser) -> None:
     if name in {"stop", "restart"}:
         parser.add_argument("--now", action="store_true", help="cancel the running edits instead of finishing them")
     if name == "status":
-        parser.add_argument("--json", action="store_true", help="print the status as JSON")
+        parser.add_argument(
+            "--json", action="store_true", help="print the status as JSON, each document that was seen included"
+        )
 
 
 def _start(_arguments: argparse.Namespace) -> int:
     try:
         status = ask(STATUS, NoParams(), start=False)
+        if status.state != "stopping":
+            write(f"plgd {status.version} is running already (process {status.pid}).\n")
+            return 0
+        say(f"plgd (process {status.pid}) finishes its edits; another starts when it has stopped.")
+        ask(STOP, StopParams(), start=False)
     except DaemonUnreachable:
-        status = ask(STATUS, NoParams())
-        write(f"plgd {status.version} is running (process {status.pid}).\n")
-    else:
-        write(f"plgd {status.version} is running already (process {status.pid}).\n")
+        pass  # none runs, or none any more
+    status = ask(STATUS, NoParams())
+    write(f"plgd {status.version} is running (process {status.pid}).\n")
     return 0
 
 
@@ -55,6 +63,7 @@ def _stop(arguments: argparse.Namespace) -> int:
 
 
 def _restart(arguments: argparse.Namespace) -> int:
+    load_config(Paths.from_environment().config_file)  # with a mistake in it, the daemon that runs is the better one
     _stop(arguments)
     return _start(arguments)
 
@@ -75,7 +84,7 @@ def _as_table(status: StatusResult) -> str:
         ("memory", size(status.resident_bytes)),
         ("edits", f"{status.n_edits:,} answered"),
         *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
-        *(("document", f"{doc.name}, version {doc.version}, {size(doc.n_bytes)}") for doc in status.documents),
+        ("documents", f"{len(status.documents):,} seen" if status.documents else ""),
         ("process", f"{status.pid}, plgd {status.version}, up {duration(status.uptime_s)}"),
         ("socket", status.socket),
     ]

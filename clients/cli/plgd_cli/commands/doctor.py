@@ -9,7 +9,7 @@ import msgspec
 
 from plgd.config import load_config
 from plgd.doctor import check_installation
-from plgd.errors import ConfigError, DaemonError
+from plgd.errors import ConfigError, DaemonError, DaemonUnreachable
 from plgd.paths import Paths
 from plgd.protocol.messages import DoctorResult, Finding, NoParams
 from plgd.protocol.methods import DOCTOR
@@ -31,7 +31,9 @@ def register(_name: str, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `plgd doctor`: 1 when something that plgd needs is missing."""
     paths = Paths.from_environment()
-    findings = (*_own_findings(paths), *_daemon_findings(paths))
+    own = _own_findings(paths)
+    can_start = all(finding.level == "ok" for finding in own)
+    findings = (*own, *_daemon_findings(paths, can_start=can_start))
     if arguments.json:
         write(msgspec.json.encode(DoctorResult(findings=findings)) + b"\n")
     else:
@@ -51,11 +53,13 @@ def _own_findings(paths: Paths) -> tuple[Finding, ...]:
     return command, Finding(level="ok", subject="configuration", fact=str(where))
 
 
-def _daemon_findings(paths: Paths) -> tuple[Finding, ...]:
+def _daemon_findings(paths: Paths, *, can_start: bool) -> tuple[Finding, ...]:
     """What the daemon sees; when it cannot be asked, that is a finding, after those that need no daemon."""
     try:
-        return ask(DOCTOR, NoParams()).findings
+        return ask(DOCTOR, NoParams(), start=can_start).findings
     except DaemonError as error:
+        if not can_start and isinstance(error, DaemonUnreachable):
+            return check_installation(paths)  # why it is not running was found already
         advice = "read the log with `plgd logs`, then try `plgd restart`"
         unreachable = Finding(level="missing", subject="daemon", fact=error.message, advice=advice)
         return *check_installation(paths), unreachable
