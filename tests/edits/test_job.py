@@ -21,7 +21,7 @@ from plgd.errors import TextTooLong
 from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange, Stage
 from plgd.text.fingerprint import fingerprint
 from plgd.text.lines import body, split_lines
-from scripted_model import ScriptedModel
+from scripted_model import ByteTokenizer, ScriptedModel
 from strategies import texts
 
 SOURCE = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n"
@@ -119,6 +119,21 @@ def test_a_hint_is_a_source_of_drafts() -> None:
     )
     assert hinted.result.stats.rounds < plain.rounds
     assert hinted.result.stats.output_tokens == plain.output_tokens
+
+
+def test_a_hint_longer_than_any_reply_is_not_tokenized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hint of any length costs no more time than a reply that fills the context."""
+    lengths: list[int] = []
+    encode = ByteTokenizer.encode
+
+    def encode_and_note(tokenizer: ByteTokenizer, text: str) -> list[int]:
+        lengths.append(len(text))
+        return encode(tokenizer, text)
+
+    monkeypatch.setattr(ByteTokenizer, "encode", encode_and_note)
+    ran = _run(_params(draft_hint="hint " * 100_000), f"{RENAMED}```\n", context_limit=1000)
+    assert ran.result.status is EditStatus.PROPOSED
+    assert max(lengths) == 16 * 1000
 
 
 def test_times_are_from_the_clock() -> None:

@@ -34,6 +34,8 @@ TEXT = "a\nb\nc\n"
         (EditParams(instruction="x", path="x.py"), InvalidParams, "must be absolute, not 'x.py'"),
         (EditParams(instruction="x", text=TEXT, mode=EditMode.APPLY), InvalidParams, "`apply` needs a `path`"),
         (EditParams(instruction="x", text=TEXT, max_tokens=0), InvalidParams, "at least 1, not 0"),
+        (EditParams(instruction="x" * 65537, text=TEXT), InvalidParams, "65,537 characters; 65,536 are the most"),
+        (EditParams(instruction="x", text=TEXT, name="x" * 4097), InvalidParams, "name has 4,097 characters"),
         (EditParams(instruction="x", text=" \n"), EmptyText, r"text\.txt holds only blanks"),
         (EditParams(instruction="x", text="a\0", name="b.py"), NotText, r"b\.py is a binary file"),
         (EditParams(instruction="x", path="/no/such/file.py"), FileMissing, "no such file"),

@@ -156,7 +156,7 @@ def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
 
 def _make_session(edit: PreparedEdit, prompt: Prompt, model: Model, config: Config, sampling: Sampling) -> Session:
     engine = config.engine
-    proposer = make_edit_proposer(edit, prompt, model.tokenizer, engine)
+    proposer = make_edit_proposer(edit, prompt, model, engine)
     governor = make_governor(engine.policy, max_draft=engine.max_draft, costs=model.costs)
     return Session(model.target(sampling), proposer, governor)
 

@@ -15,6 +15,9 @@ from plgd.protocol.messages import EditMode, EditParams, LineRange
 __all__ = ("PreparedEdit", "prepare")
 
 _TEXT_NAME: Final = "text.txt"
+# Both stand in the prompt. Far more than anybody writes, and tokenized in a moment.
+_INSTRUCTION_LIMIT: Final = 65_536
+_NAME_LIMIT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,8 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
     A `base_fingerprint` is not compared here: a text that differs is an answer (`conflict`), not an error.
 
     Raises:
-        InvalidParams: not exactly one of `path` and `text`, a relative path, `apply` without a path, or
-            `max_tokens` below 1.
+        InvalidParams: not exactly one of `path` and `text`, a relative path, `apply` without a path, `max_tokens`
+            below 1, or an instruction or a name that is too long.
         EmptyInstruction: nothing but blanks.
         FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text cannot be had.
         LinesOutOfRange: the range is reversed or runs past the end.
@@ -52,6 +55,8 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
     """
     if not params.instruction.strip():
         raise EmptyInstruction
+    _check_length("instruction", params.instruction, _INSTRUCTION_LIMIT)
+    _check_length("name", params.name or "", _NAME_LIMIT)
     if params.max_tokens is not None and params.max_tokens < 1:
         raise InvalidParams(f"`max_tokens` must be at least 1, not {params.max_tokens}.")
     document = _document(params, documents)
@@ -62,6 +67,11 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
     if params.mode is EditMode.APPLY and document.path is not None:
         check_writable(document.path)
     return PreparedEdit(params, document, lines)
+
+
+def _check_length(what: str, text: str, limit: int) -> None:
+    if len(text) > limit:
+        raise InvalidParams(f"The {what} has {len(text):,} characters; {limit:,} are the most.")
 
 
 def _document(params: EditParams, documents: DocumentStore) -> Document:
