@@ -102,6 +102,18 @@ def test_a_folder_that_cannot_be_made_is_an_error(paths: Paths) -> None:
         pass
 
 
+def test_a_folder_in_the_sockets_place_is_said(paths: Paths) -> None:
+    """What is no socket is left alone, and the error says what to remove."""
+    paths.socket.mkdir(mode=0o700, parents=True)
+    paths.runtime_dir.chmod(0o700)
+    with (
+        pytest.raises(StartFailed, match=r"plgd\.sock cannot be made a socket \(.*remove what"),
+        single_instance(paths),
+    ):
+        pass
+    assert paths.socket.is_dir()
+
+
 def test_the_kernel_names_the_peer(tmp_path: Path) -> None:
     """The user at the other end is the one who connected."""
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as client:

@@ -7,6 +7,7 @@ import pytest
 
 from plgd.errors import ShuttingDown
 from plgd.server.lifecycle import Lifecycle
+from server.machine import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +30,7 @@ async def test_quiet_comes_when_the_last_request_is_answered() -> None:
     order: list[str] = []
 
     async def wait() -> None:
-        await life.wait_quiet()
+        assert await life.wait_quiet(hurry_s=PATIENCE_S)
         order.append("quiet")
 
     async with anyio.create_task_group() as group:
@@ -42,13 +43,31 @@ async def test_quiet_comes_when_the_last_request_is_answered() -> None:
     assert ["second", "first", "quiet"] == order
 
 
+async def test_the_end_in_a_hurry_waits_only_so_long() -> None:
+    """A request that does not end holds up a draining daemon, but not one that is to exit at once."""
+    life = Lifecycle()
+    outcomes: list[bool] = []
+
+    async def wait() -> None:
+        outcomes.append(await life.wait_quiet(hurry_s=0.0))
+
+    with life.request():
+        async with anyio.create_task_group() as group:
+            life.request_stop(drain=True)
+            group.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            assert outcomes == []
+            life.request_stop(drain=False)
+        assert [False] == outcomes
+
+
 async def test_a_failed_request_is_over_too() -> None:
     """A request that ends with an exception does not hold up the end."""
     life = Lifecycle()
     with pytest.raises(KeyError), life.request():
         raise KeyError
     with anyio.fail_after(1):
-        await life.wait_quiet()
+        assert await life.wait_quiet(hurry_s=PATIENCE_S)
 
 
 async def test_the_end_interrupts_what_can_be_resumed() -> None:
@@ -59,7 +78,7 @@ async def test_the_end_interrupts_what_can_be_resumed() -> None:
     assert left.is_set()
     life.check_open()
     with life.interruptible() as stopped:
-        life.request_stop()
+        life.request_stop(drain=True)
         assert stopped.is_set()
     with pytest.raises(ShuttingDown):
         life.check_open()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import anyio
 import pytest
 
 from plgd.config import Config, DaemonConfig
-from plgd.errors import Cancelled, ShuttingDown
+from plgd.errors import Cancelled, ConnectionLost, ShuttingDown
 from plgd.paths import Paths
 from scripted_model import ScriptedModel
 from server.conversation import serving, wire
@@ -76,6 +77,46 @@ async def test_stop_now_cancels_the_edits_that_run(paths: Paths, source: Path) -
         assert (await editor.error(1))[0] == Cancelled.code
         assert {1, 2} == {(await client.read())["id"], (await client.read())["id"]}
     assert text_of(source) == SOURCE
+
+
+async def test_stop_now_does_not_wait_for_a_step_without_end(
+    paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a step takes too long, its edit is answered all the same and the daemon takes its leave."""
+    monkeypatch.setattr("plgd.server.app._HURRY_S", 0.0)
+    monkeypatch.setattr("plgd.server.app._WORKER_TIMEOUT_S", 0.0)
+    gate = Gate(is_open=False)
+    async with serving(paths, Machine(m=GatedModel(REPLY, gate))) as daemon, wire(paths) as editor:
+        await editor.ask(1, "edit", {"instruction": "rename", "path": str(source), "mode": "apply"})
+        await anyio.to_thread.run_sync(gate.wait_reached)
+        daemon.request_stop(drain=False)
+        assert (ConnectionLost.code, ConnectionLost().message) == await editor.error(1)
+        assert await editor.closed()
+        assert not paths.socket.exists()
+        gate.open()
+    assert text_of(source) == SOURCE
+
+
+@pytest.mark.parametrize("what", ["socket", "folder"])
+async def test_a_daemon_that_nobody_finds_ends(
+    what: str, paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When its socket or the whole runtime folder is removed, the daemon finishes its work and exits."""
+    monkeypatch.setattr("plgd.server.app._SOCKET_CHECK_S", 0.001)
+    gate = Gate(is_open=False)
+    async with serving(paths, Machine(m=GatedModel(REPLY, gate))) as daemon, wire(paths) as editor:
+        await editor.ask(1, "edit", {"instruction": "rename", "path": str(source), "mode": "apply"})
+        await anyio.to_thread.run_sync(gate.wait_reached)
+        if what == "socket":
+            paths.socket.unlink()
+        else:
+            shutil.rmtree(paths.runtime_dir)
+        with anyio.fail_after(PATIENCE_S):
+            await daemon._lifecycle.stop_requested.wait()
+        gate.open()
+        assert (await editor.answer(1))["result"]["status"] == "applied"
+        assert await editor.closed()
+    assert REPLY.removesuffix("```\n") == text_of(source)
 
 
 async def test_stop_goes_on_when_its_client_leaves(paths: Paths) -> None:

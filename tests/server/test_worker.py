@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from plgd.engine.model import Model
-from plgd.errors import DamagedModel, EngineError, PlgdError, QueueFull, ShuttingDown
+from plgd.errors import ConnectionLost, DamagedModel, EngineError, PlgdError, QueueFull, ShuttingDown
 from plgd.protocol.messages import Stage
 from plgd.server.backend import Backend
 from plgd.server.scheduler import Ending, Job
@@ -365,6 +365,19 @@ def test_closing_ends_every_job_and_takes_no_more(machine: Machine) -> None:
         gate.open()
         assert running.outcome() is Ending.CANCELLED
         assert worker.join(PATIENCE_S)
+
+
+def test_abandoning_answers_a_job_in_the_middle_of_a_step(machine: Machine) -> None:
+    """Nobody waits for a step that does not end, and what it does later is not said again."""
+    gate = Gate(is_open=False)
+    with working(machine) as worker:
+        _, running = submit(worker, steps("a", gate=gate))
+        gate.wait_reached()
+        _, waiting = submit(worker, steps(), model="n")
+        worker.abandon()
+        assert isinstance(running.outcome(), ConnectionLost)
+        assert isinstance(waiting.outcome(), ConnectionLost)
+        gate.open()
 
 
 def test_closing_abandons_a_load(machine: Machine) -> None:

@@ -35,6 +35,12 @@ from plgd.version import __version__
 
 __all__ = ("Daemon", "make_mlx_backend", "make_pulled_models")
 
+# A step that takes longer than this when the daemon is to exit at once is not waited for.
+_HURRY_S: Final = 10.0
+# How long requests may then take to be answered.
+_LAST_ANSWERS_S: Final = 5.0
+# Between two looks at the socket's file.
+_SOCKET_CHECK_S: Final = 5.0
 # The worker ends between two steps; what takes longer (a kernel being compiled) ends with the process.
 _WORKER_TIMEOUT_S: Final = 5.0
 # Out of file descriptors or memory, accepting fails until something is closed.
@@ -75,7 +81,7 @@ class Daemon:
 
     def request_stop(self, drain: bool) -> None:
         """Let the daemon end, after finishing its edits or after cancelling them. Returns at once."""
-        self._lifecycle.request_stop()
+        self._lifecycle.request_stop(drain=drain)
         if not drain:
             self._worker.cancel_all()
 
@@ -95,9 +101,13 @@ class Daemon:
                 async with anyio.create_task_group() as service:
                     service.start_soon(self._accept, instance.listener, clients)
                     service.start_soon(self._watch_idle)
+                    service.start_soon(self._watch_socket, instance)
                     await self._lifecycle.stop_requested.wait()
                     _LOG.info("stopping; %d requests to finish", self._lifecycle.n_active)
-                    await self._lifecycle.wait_quiet()
+                    if not await self._lifecycle.wait_quiet(hurry_s=_HURRY_S):
+                        _LOG.warning("%d requests did not end in time", self._lifecycle.n_active)
+                        self._worker.abandon()
+                        clients.cancel_scope.deadline = anyio.current_time() + _LAST_ANSWERS_S
                     service.cancel_scope.cancel()
                 instance.remove_socket()
                 self._lifecycle.finished.set()
@@ -148,6 +158,12 @@ class Daemon:
                 self.request_stop(drain=True)
                 return
             await anyio.sleep(limit_s - idle_s)
+
+    async def _watch_socket(self, instance: Instance) -> None:
+        while instance.owns_socket:  # noqa: ASYNC110  # it is others who remove files, and they tell nobody
+            await anyio.sleep(_SOCKET_CHECK_S)
+        _LOG.warning("the socket is gone or another daemon's; no new client can find this one")
+        self.request_stop(drain=True)
 
 
 async def _refuse(stream: Stream, limit: int) -> None:

@@ -126,8 +126,9 @@ class EditFeed:
         return self._latest != self._sent and self._clock() - self._sent_at >= _PROGRESS_INTERVAL_S
 
     def _end(self, outcome: EditResult | PlgdError | Ending) -> None:
-        self._outcome = outcome
-        self.over.set()
+        if self._outcome is None:
+            self._outcome = outcome
+            self.over.set()
 
 
 def replaced_result(document: Document, session: str, model: str) -> EditResult:

@@ -43,9 +43,14 @@ class Instance:
             raise
         self._path = path
 
+    @property
+    def owns_socket(self) -> bool:
+        """Whether clients that look for the daemon find this one."""
+        return _identity(self._path) == self._identity
+
     def remove_socket(self) -> None:
         """Remove the socket's file, so that no new client finds this daemon; a file of another daemon stays."""
-        if _identity(self._path) == self._identity:
+        if self.owns_socket:
             self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -63,7 +68,7 @@ def single_instance(paths: Paths) -> Iterator[Instance]:
     Raises:
         AlreadyRunning: another daemon holds the lock.
         SocketPathTooLong: the operating system could not bind the socket.
-        StartFailed: the runtime folder cannot be used.
+        StartFailed: the runtime folder cannot be used, or something else has the socket's name.
     """
     path = paths.check_socket()
     try:
@@ -78,7 +83,11 @@ def single_instance(paths: Paths) -> Iterator[Instance]:
             raise AlreadyRunning.as_pid(paths.read_pid()) from error
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-        instance = Instance(path)
+        try:
+            instance = Instance(path)
+        except OSError as error:
+            reason = f"{path} cannot be made a socket ({error.strerror}); remove what stands there"
+            raise StartFailed.because(reason, str(paths.log)) from error
         try:
             yield instance
         finally:
@@ -105,6 +114,6 @@ def peer_uid(connection: socket.socket) -> int:
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.lstat()
-    except FileNotFoundError:
-        return None
+    except OSError:
+        return None  # nobody finds it there, for whatever reason
     return found.st_dev, found.st_ino

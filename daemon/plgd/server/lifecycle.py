@@ -21,6 +21,7 @@ class Lifecycle:
         n_edits: edits answered since the start.
         n_active: requests under way, those that only wait for the daemon's end not counted.
         stop_requested: set when the daemon is to finish its work and exit.
+        hurry_requested: set when it is to exit without finishing its work.
         finished: set when the work is done and the socket is gone.
     """
 
@@ -28,6 +29,7 @@ class Lifecycle:
         self.n_edits = 0
         self.n_active = 0
         self.stop_requested = anyio.Event()
+        self.hurry_requested = anyio.Event()
         self.finished = anyio.Event()
         self._started_at = time.monotonic()
         self._last_request_at = self._started_at
@@ -84,12 +86,33 @@ class Lifecycle:
             interrupt.set()
             self._interrupts.discard(interrupt)
 
-    def request_stop(self) -> None:
-        """Refuse new work, interrupt what can be resumed later, and let the rest finish."""
+    def request_stop(self, *, drain: bool) -> None:
+        """Refuse new work, interrupt what can be resumed later, and let the rest finish if there is time for it."""
         self.stop_requested.set()
+        if not drain:
+            self.hurry_requested.set()
         for interrupt in self._interrupts:
             interrupt.set()
 
-    async def wait_quiet(self) -> None:
-        """Wait until no request is under way."""
-        await self._quiet.wait()
+    async def wait_quiet(self, *, hurry_s: float) -> bool:
+        """Wait until no request is under way.
+
+        Args:
+            hurry_s: the most to wait once the daemon is not to finish its work.
+
+        Returns:
+            Whether it came to that in time.
+        """
+        is_quiet = False
+        async with anyio.create_task_group() as group:
+
+            async def give_up() -> None:
+                await self.hurry_requested.wait()
+                await anyio.sleep(hurry_s)
+                group.cancel_scope.cancel()
+
+            group.start_soon(give_up)
+            await self._quiet.wait()
+            is_quiet = True
+            group.cancel_scope.cancel()
+        return is_quiet

@@ -39,7 +39,7 @@ class Observer(Protocol[EventT_contra, ResultT_contra]):
         ...
 
     def ended(self, outcome: ResultT_contra | PlgdError | Ending) -> None:
-        """The job is over; called once."""
+        """The job is over; what is said after the first time does not count."""
         ...
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final, Generic, Literal, TypeVar
 
 from plgd.engine.model import Model
-from plgd.errors import Cancelled, EngineError, PlgdError, ShuttingDown
+from plgd.errors import Cancelled, ConnectionLost, EngineError, PlgdError, ShuttingDown
 from plgd.protocol.messages import Stage
 from plgd.server.backend import Backend, MakeBackend
 from plgd.server.scheduler import Ending, Job, Scheduler
@@ -134,6 +134,12 @@ class Worker(Generic[EventT, ResultT]):
             self._errands.append(run)
             self._changed.notify()
         return future
+
+    def abandon(self) -> None:
+        """Answer every job now, also one in the middle of a step; what its step still does nobody hears."""
+        with self._changed:
+            for job in (*self._scheduler.running, *self._scheduler.take_waiting()):
+                job.observer.ended(ConnectionLost())
 
     def close(self) -> None:
         """End every job and then the thread; a load under way is abandoned at its next sign of progress."""
