@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -267,8 +268,8 @@ async def test_a_full_queue_refuses(paths: Paths, source: Path) -> None:
         assert (await client.answer(1))["result"]["status"] == "applied"
 
 
-async def test_a_client_that_does_not_read_is_given_up_alone(paths: Paths) -> None:
-    """A client that asks and never reads is disconnected when its answers pile up; another is served meanwhile."""
+async def test_a_client_that_does_not_read_is_given_up_alone(paths: Paths, caplog: pytest.LogCaptureFixture) -> None:
+    """A client that asks and never reads is disconnected when its answers pile up, and the log says so once."""
     config = Config(daemon=DaemonConfig(frame_limit=4096))
     line = b'{"jsonrpc":"2.0","id":1,"method":"status"}\n'
     async with serving(paths, Machine(), config=config), wire(paths) as deaf, wire(paths) as other:
@@ -276,6 +277,43 @@ async def test_a_client_that_does_not_read_is_given_up_alone(paths: Paths) -> No
             await deaf.stream.send(line * 100_000)
         await other.ask(1, "ping")
         assert (await other.answer(1))["result"] == {}
+    assert ["a client that does not read was given up"] == [
+        record.message for record in caplog.records if record.levelname == "WARNING"
+    ]
+
+
+async def test_each_edit_is_a_line_of_the_log(paths: Paths, source: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The log has what became of each edit, its model and its time, and nothing of what was asked or written."""
+    caplog.set_level("INFO", "plgd")
+    async with serving(paths, Machine(m=ScriptedModel(REPLY))), wire(paths) as client:
+        await client.ask(1, "edit", edit_of(source))
+        await client.answer(1)
+        await client.ask(2, "edit", {"instruction": "rename", "text": "total = 2\n", "name": "total.py"})
+        await client.answer(2)
+        await client.ask(3, "edit", edit_of(Path("/no/such\nfile.py")))
+        await client.error(3)
+    lines = [record.getMessage() for record in caplog.records if record.name == "plgd.server.edit_log"]
+    assert [
+        f"edit of '{source}' by m: applied, 33 tokens ended by stop, N ms",
+        "edit of a text by m: proposed, 33 tokens ended by stop, N ms",
+        "edit of '/no/such\\nfile.py': FileMissing, N ms",
+    ] == [re.sub(r"\d+ ms", "N ms", line) for line in lines]
+
+
+async def test_a_cancelled_edit_is_a_line_of_the_log(
+    paths: Paths, source: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An edit that its client gave up is in the log as cancelled."""
+    caplog.set_level("INFO", "plgd")
+    machine = Machine(m=ScriptedModel(REPLY))
+    machine.load_gate.shut()
+    async with serving(paths, machine), wire(paths) as client:
+        await client.ask(1, "edit", edit_of(source))
+        await in_thread(machine.load_gate.wait_reached)
+        await client.note("$/cancelRequest", {"id": 1})
+        await client.error(1)
+    lines = [record.getMessage() for record in caplog.records if record.name == "plgd.server.edit_log"]
+    assert [f"edit of '{source}' by m: cancelled, N ms"] == [re.sub(r"\d+ ms", "N ms", line) for line in lines]
 
 
 async def test_a_model_that_fails_is_an_error_of_the_edit(paths: Paths, source: Path) -> None:

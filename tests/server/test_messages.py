@@ -47,6 +47,16 @@ async def test_hello_introduces_both_sides(paths: Paths) -> None:
         assert expected == (await client.answer(1))["result"]
 
 
+async def test_a_version_of_any_length_is_answered(paths: Paths) -> None:
+    """A version that nobody has is the client's mistake; the daemon goes on."""
+    async with serving(paths, Machine()), wire(paths, hello=False) as client:
+        await client.ask(1, "hello", {"protocol": PROTOCOL_VERSION, "version": "9" * 5000})
+        code, message = await client.error(1)
+        assert (InvalidParams.code, True) == (code, "at most 100 characters (field `version`)" in message)
+        await client.ask(2, "hello", {"protocol": PROTOCOL_VERSION, "version": __version__})
+        assert "result" in await client.answer(2)
+
+
 async def test_hello_comes_first(paths: Paths) -> None:
     """Any other request is refused until the client has introduced itself; the connection stays usable."""
     async with serving(paths, Machine()), wire(paths, hello=False) as client:
@@ -165,7 +175,7 @@ async def test_clients_are_bounded(paths: Paths) -> None:
 
 async def test_another_user_is_turned_away(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """A peer with another user id gets no answer, whatever the file permissions say."""
-    monkeypatch.setattr("plgd.server.app.os.geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr("plgd.server.app.peer_uid", lambda _socket: os.getuid() + 1)
     async with serving(paths, Machine()), wire(paths, hello=False) as client:
         assert await client.closed()
 

@@ -77,8 +77,9 @@ class Connection:
             self._whole.cancel()
 
     def _send(self, line: bytes) -> None:
+        was_given_up = self._outbox.overflowed
         self._outbox.put(line)
-        if self._outbox.overflowed:
+        if self._outbox.overflowed and not was_given_up:
             _LOG.warning("a client that does not read was given up")
             self._whole.cancel()
 

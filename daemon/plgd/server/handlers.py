@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -19,7 +19,7 @@ from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.edits.job import JobEvent, edit_steps
 from plgd.edits.request import prepare
-from plgd.errors import Cancelled, PlgdError, VersionMismatch
+from plgd.errors import Cancelled, InvalidParams, PlgdError, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol import messages as m
 from plgd.protocol import methods
@@ -27,6 +27,7 @@ from plgd.protocol.envelope import ErrorData
 from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
 from plgd.server.edit_feed import EditFeed, replaced_result
+from plgd.server.edit_log import EditNotes, logged_edit
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.scheduler import Ending, Job
@@ -37,6 +38,9 @@ from plgd.version import __version__
 __all__ = ("Handlers",)
 
 ValueT = TypeVar("ValueT")
+
+# Nobody's version is longer, and Python refuses to read numbers of thousands of digits.
+_VERSION_LIMIT: Final = 100
 
 
 class Handlers:
@@ -86,6 +90,8 @@ class Handlers:
 
     async def hello(self, _call: Call, params: m.HelloParams) -> m.HelloResult:
         """Compare versions; a daemon that is older than its client makes room for the client's."""
+        if len(params.version) > _VERSION_LIMIT:
+            raise InvalidParams(f"hello: a version has at most {_VERSION_LIMIT} characters (field `version`).")
         newer_client = _release(params.version) > _release(__version__)
         if newer_client:
             self._request_stop(True)
@@ -127,12 +133,17 @@ class Handlers:
 
     async def edit(self, call: Call, params: m.EditParams) -> m.EditResult:
         """Check the input at once, then queue the edit and wait for it."""
+        with logged_edit(params.path) as notes:
+            notes.result = await self._edit(call, params, notes)
+            return notes.result
+
+    async def _edit(self, call: Call, params: m.EditParams, notes: EditNotes) -> m.EditResult:
         received = time.monotonic()
         self._lifecycle.check_open()
         prepared = await to_thread.run_sync(prepare, params, self._documents)
         document = prepared.document
         models = await self._need_models()
-        model = await to_thread.run_sync(models.find, params.model)
+        model = notes.model = await to_thread.run_sync(models.find, params.model)
         self._lifecycle.check_open()
         session = secrets.token_hex(8)
         feed = EditFeed(call, session, document.shown())
