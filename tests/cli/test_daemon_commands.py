@@ -143,8 +143,11 @@ def test_logs_follows_through_a_rotation(log: Path) -> None:
         with log.open("ab") as stream:
             stream.write(b" and half\n")
         assert b"half and half\n" == read_line(process)
+        with log.open("ab") as stream:
+            stream.write(b"the last of the old file\n")
         log.rename(log.with_suffix(".log.1"))
         log.write_bytes(b"a new file\n")
+        assert b"the last of the old file\n" == read_line(process)
         assert b"a new file\n" == read_line(process)
         log.write_bytes(b"short\n")
         assert b"short\n" == read_line(process)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections import deque
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from plgd.errors import PlgdError
 from plgd.paths import Paths
@@ -32,9 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with log.open("rb") as stream:
             write(b"".join(deque(stream, maxlen=arguments.lines)))
-            position = stream.tell()
-        if arguments.follow:
-            _follow(log, position)
+            if arguments.follow:
+                _follow(log, stream)
     except FileNotFoundError:
         raise PlgdError(f"There is no log yet at {log}; the daemon writes it when it starts.") from None
     except OSError as error:
@@ -45,17 +46,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 0  # Ctrl-C is how following ends, not a failure
 
 
-def _follow(log: Path, position: int) -> None:
-    """Print what is added to the log, for ever. A log that was rotated away is followed by its successor."""
-    inode = log.stat().st_ino
-    while True:
-        time.sleep(FOLLOW_INTERVAL_S)
-        if not log.exists():
-            continue  # between the two renames of a rotation
-        now = log.stat()
-        if now.st_ino != inode or now.st_size < position:
-            inode, position = now.st_ino, 0
-        with log.open("rb") as stream:
-            stream.seek(position)
+def _follow(log: Path, stream: BinaryIO) -> None:
+    """Print what is added to the log, for ever. A log that was rotated away is read to its end, then its successor."""
+    with ExitStack() as opened:
+        while True:
+            time.sleep(FOLLOW_INTERVAL_S)
+            # Opened before the last look into the old file: what comes after a rotation is in the successor.
+            successor = _open_successor(log, stream)
+            if os.fstat(stream.fileno()).st_size < stream.tell():
+                stream.seek(0)  # emptied in its place
             write(stream.read())
-            position = stream.tell()
+            if successor is not None:
+                opened.close()
+                stream = opened.enter_context(successor)
+
+
+def _open_successor(log: Path, stream: BinaryIO) -> BinaryIO | None:
+    """Open the file that has the log's name now; `None` while that is the one that is open already."""
+    try:
+        successor = log.open("rb")
+    except FileNotFoundError:
+        return None  # between the two renames of a rotation
+    if not os.path.sameopenfile(successor.fileno(), stream.fileno()):
+        return successor
+    successor.close()
+    return None
