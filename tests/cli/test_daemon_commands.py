@@ -21,7 +21,7 @@ from plgd.version import __version__
 def test_status_is_a_table(daemon: FakeDaemon) -> None:
     """`plgd status` says what the daemon does, one fact per line."""
     jobs = (JobInfo(session="e1", name="sum.py", stage=Stage.DECODE, percent=37.4),)
-    documents = (DocumentInfo(name="sum.py", version=2, n_bytes=5100, n_tokens=1300),)
+    documents = (DocumentInfo(name="sum.py", version=2, n_bytes=5100),)
     daemon.answers(STATUS, status_result(state="busy", jobs=jobs, documents=documents))
     done = plgd("status")
     assert (

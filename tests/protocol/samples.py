@@ -81,7 +81,7 @@ RESULTS: Final = {
         socket="/home/me/.local/state/plgd/plgd.sock",
         uptime_s=12.5,
         n_edits=3,
-        documents=(m.DocumentInfo(name="/home/me/a.py", version=2, n_bytes=1200, n_tokens=400),),
+        documents=(m.DocumentInfo(name="/home/me/a.py", version=2, n_bytes=1200),),
     ),
     "edit": example_result(),
     "stop": m.StopResult(pid=4711),

@@ -114,6 +114,19 @@ def test_a_waiting_job_hears_how_the_load_goes(machine: Machine) -> None:
     assert [(Stage.QUEUED, 0.0, 1), *((Stage.LOADING, percent, 0) for percent in (0.0, 10.0, 50.0))] == record.waits
 
 
+def test_a_job_hears_its_place_when_others_start(machine: Machine) -> None:
+    """More jobs than can take turns have waited for a load: when the first start, the rest move up in the queue."""
+    machine.load_gate.shut()
+    gate = Gate(is_open=False)
+    with working(machine) as worker:
+        records = [submit(worker, steps(gate=gate))[1] for _ in range(6)]
+        machine.load_gate.open()
+        gate.wait_reached()
+        assert [(Stage.QUEUED, 0.0, 1), (Stage.QUEUED, 0.0, 2)] == [record.waits[-1] for record in records[4:]]
+        gate.open()
+        assert ["done by scripted"] * 6 == [record.outcome() for record in records]
+
+
 def test_jobs_run_in_turns(machine: Machine) -> None:
     """Two edits share the model: each makes a step while the other waits for its own."""
     order: list[str] = []

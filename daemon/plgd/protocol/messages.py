@@ -88,12 +88,14 @@ class JobInfo(Reply, frozen=True):
         name: the file's path or name.
         stage: `queued`, `prefill`, `decode` and so on, see `Stage`.
         percent: how much of the file the reply has covered, 0 to 100.
+        queue_position: while `queued`, its place in the queue, from 1; the edits that run are before it, too. Else 0.
     """
 
     session: str
     name: str
     stage: Stage
     percent: float
+    queue_position: int = 0
 
 
 class DocumentInfo(Reply, frozen=True):
@@ -102,7 +104,6 @@ class DocumentInfo(Reply, frozen=True):
     name: str
     version: int
     n_bytes: int
-    n_tokens: int
 
 
 class StatusResult(Reply, frozen=True):
@@ -313,7 +314,7 @@ class EditProgress(Reply, frozen=True):
         id: the id of the `edit` request.
         percent: how much of the file the reply has covered, 0 to 100; the load's or the prefill's share before that.
         tokens_per_s: of the reply so far, 0 before it begins.
-        queue_position: 0 when running.
+        queue_position: while `queued`, its place in the queue, from 1; the edits that run are before it, too. Else 0.
     """
 
     id: int | str

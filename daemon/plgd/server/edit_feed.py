@@ -51,7 +51,14 @@ class EditFeed:
     @property
     def info(self) -> JobInfo:
         """Where the edit is."""
-        return JobInfo(session=self._session, name=self._name, stage=self._latest.stage, percent=self._latest.percent)
+        latest = self._latest
+        return JobInfo(
+            session=self._session,
+            name=self._name,
+            stage=latest.stage,
+            percent=latest.percent,
+            queue_position=latest.queue_position,
+        )
 
     @property
     def outcome(self) -> EditResult | PlgdError | Ending:

@@ -126,7 +126,7 @@ class Handlers:
             uptime_s=self._lifecycle.uptime_s,
             n_edits=self._lifecycle.n_edits,
             documents=tuple(
-                m.DocumentInfo(name=seen.name, version=seen.version, n_bytes=seen.n_bytes, n_tokens=0)
+                m.DocumentInfo(name=seen.name, version=seen.version, n_bytes=seen.n_bytes)
                 for seen in self._documents.seen()
             ),
         )

@@ -173,7 +173,10 @@ class Worker(Generic[EventT, ResultT]):
             while True:
                 if self._errands:
                     return self._errands.popleft()
+                waiting = self._scheduler.waiting
                 job = self._scheduler.next_turn(self._state.model if self._model is not None else None)
+                if self._scheduler.waiting != waiting:
+                    self._announce()
                 if job is not None:
                     return partial(self._step, job)
                 wanted = self._scheduler.wanted_model()
