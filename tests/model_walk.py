@@ -9,7 +9,6 @@ import importlib
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +20,10 @@ from mlx_lm.generate import generate_step
 from mlx_lm.models.cache import CacheList
 
 from plgd.engine.mlx.caches import CacheMaker
-from plgd.engine.mlx.rollback import RollbackMethod
+from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
-from plgd.errors import EngineError, UnsupportedModel
+from plgd.errors import UnsupportedModel
 from replies import Drafter, drafted_reply
 from tiny_configs import NOT_RUN, WINDOW, make_config, model_types
 from tiny_models import make_network
@@ -36,7 +35,7 @@ BEGIN: Final = "<!-- the table is written by tests/model_walk.py -->"
 N_REPLY: Final = 2 * WINDOW
 SHAPES: Final = FixedShapes(widths=(4, 8, 16), kv_step=32)
 # One prompt that the window holds, so that the reply runs past it, and one that is longer.
-PROMPT_LENGTHS: Final = (WINDOW - 5, 2 * WINDOW + 5)
+PROMPTS: Final = [[(7 * i * i + 3 * i + 1) % 256 for i in range(n)] for n in (WINDOW - 5, 2 * WINDOW + 5)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +66,17 @@ class Finding:
 
 def walk(model_type: str) -> Finding:
     """Build a small model of one type and find out."""
-    network = _build(model_type)
+    module = importlib.import_module(f"mlx_lm.models.{model_type}")
+    network = make_network(make_config(model_type), classes=(module.Model, module.ModelArgs))
     make = CacheMaker(network, model_type)
-    parity = _compare(network, make, _mlx_lm_reply)
+    plain = [[token for token, _ in generate_step(mx.array(p), network, max_tokens=N_REPLY)] for p in PROMPTS]
     return Finding(
         model_type,
         _describe_caches(make()),
         _describe_rollback(network, make),
-        parity,
+        _compare(network, make, plain, ("no", "wrong", "right", "mixed")),
         _try_quantized(network, model_type),
-        _try_fixed(network, model_type),
+        _try_fixed(network, model_type, plain),
     )
 
 
@@ -87,38 +87,24 @@ def _try_quantized(network: nn.Module, model_type: str) -> str:
         return "not possible"
     if "Quantized" not in _describe_caches(make()):
         return "nothing to quantize"
-    return _compare(network, make, _own_reply)
+    plain = [drafted_reply(_target(network, make, prompt), N_REPLY, lambda _: ()) for prompt in PROMPTS]
+    return _compare(network, make, plain, ("mixed",))
 
 
-def _try_fixed(network: nn.Module, model_type: str) -> str:
+def _try_fixed(network: nn.Module, model_type: str, plain: list[list[int]]) -> str:
     make = CacheMaker(network, model_type, shapes=SHAPES)
     if make.shapes is None:
         return "left off"
     if "Rounded" not in _describe_caches(make()):
         return "nothing to round"
-    return _compare(network, make, _mlx_lm_reply)
+    return _compare(network, make, plain, ("mixed",))
 
 
-def _build(model_type: str) -> nn.Module:
-    module = importlib.import_module(f"mlx_lm.models.{model_type}")
-    return make_network(make_config(model_type), classes=(module.Model, module.ModelArgs))
-
-
-def _compare(
-    network: nn.Module, make: CacheMaker, reference: Callable[[nn.Module, CacheMaker, list[int]], list[int]]
-) -> str:
-    for n_prompt in PROMPT_LENGTHS:
-        prompt = [(7 * i * i + 3 * i + 1) % 256 for i in range(n_prompt)]
-        try:
-            plain = reference(network, make, prompt)
-        except EngineError as error:
-            return f"**fails** ({error})"
-        for name, drafter in _drafters(plain).items():
-            try:
-                drafted = drafted_reply(_target(network, make, prompt), N_REPLY, drafter)
-            except EngineError as error:
-                return f"**fails** ({error})"
-            if plain != drafted:
+def _compare(network: nn.Module, make: CacheMaker, plain: list[list[int]], drafts: tuple[str, ...]) -> str:
+    for prompt, reply in zip(PROMPTS, plain, strict=True):
+        for name in drafts:
+            drafter = _drafters(reply)[name]
+            if reply != drafted_reply(_target(network, make, prompt), N_REPLY, drafter):
                 return f"**differs** ({name} drafts)"
     return "yes"
 
@@ -128,18 +114,11 @@ def _target(network: nn.Module, make: CacheMaker, prompt: list[int]) -> MlxTarge
         logits: mx.array = network(tokens, cache=caches)
         return logits
 
-    target = MlxTarget(forward, make(), context_limit=1 << 20, shapes=make.shapes)
+    trims_only = getattr(network, "model_type", None) in TRIMS_ONLY
+    target = MlxTarget(forward, make(), context_limit=1 << 20, shapes=make.shapes, trims_only=trims_only)
     if prompt:
         target.prefill(prompt)
     return target
-
-
-def _mlx_lm_reply(network: nn.Module, _make: CacheMaker, prompt: list[int]) -> list[int]:
-    return [token for token, _ in generate_step(mx.array(prompt), network, max_tokens=N_REPLY)]
-
-
-def _own_reply(network: nn.Module, make: CacheMaker, prompt: list[int]) -> list[int]:
-    return drafted_reply(_target(network, make, prompt), N_REPLY, lambda _: ())
 
 
 def _drafters(reply: list[int]) -> dict[str, Drafter]:
@@ -175,13 +154,13 @@ def _name(cache: object) -> str:
 def _describe_rollback(network: nn.Module, make: CacheMaker) -> str:
     early = _target(network, make, []).rollback_method(1)
     late = _target(network, make, list(range(2 * WINDOW))).rollback_method(1)
-    return _say(early, late)
+    return _say(early, late, "plain only" if getattr(network, "model_type", None) in TRIMS_ONLY else "snapshot")
 
 
-def _say(early: RollbackMethod, late: RollbackMethod) -> str:
+def _say(early: RollbackMethod, late: RollbackMethod, otherwise: str) -> str:
     if early.by_snapshot:
-        return f"snapshot ({early.where})"
-    return f"trim; snapshot once the window is full ({late.where})" if late.by_snapshot else "trim"
+        return f"{otherwise} ({early.where})"
+    return f"trim; {otherwise} once the window is full ({late.where})" if late.by_snapshot else "trim"
 
 
 def write_table(findings: list[Finding]) -> None:

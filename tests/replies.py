@@ -33,6 +33,7 @@ def drafted_reply(target: Target, n_tokens: int, drafter: Drafter) -> list[int]:
             reply.append(target.advance())
             continue
         choices = target.verify(draft)
+        draft = draft[: len(choices) - 1]  # a target may cut it
         n_accepted = 0
         while n_accepted < len(draft) and draft[n_accepted] == choices[n_accepted]:
             n_accepted += 1

@@ -11,7 +11,7 @@ import mlx.nn as nn
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.mlx.caches import CacheMaker
-from plgd.engine.mlx.rollback import RollbackMethod
+from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
@@ -128,6 +128,7 @@ class MlxModel:
             shapes=self.shapes,
             near_tie_margin=sampling.near_tie_margin,
             exact=sampling.exact,
+            trims_only=getattr(self._network, "model_type", None) in TRIMS_ONLY,
         )
 
     def rollback_method(self) -> RollbackMethod:

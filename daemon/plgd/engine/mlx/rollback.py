@@ -23,7 +23,11 @@ from mlx_lm.models.cache import (
 
 from plgd.errors import RollbackFailed
 
-__all__ = ("CacheRollback", "RollbackMethod")
+__all__ = ("TRIMS_ONLY", "CacheRollback", "RollbackMethod")
+
+# Model types for which mlx-lm lets a wide pass look back one token further than a one-token pass, once the window is
+# full: drafted and plain output could not be equal there.
+TRIMS_ONLY: Final = frozenset({"plamo3"})
 
 # One row per token, appended at the end and never moved: dropping the tail is exact. `ConcatenateKVCache` is no such
 # cache: its `trim` lowers the offset, and the next update brings the dropped rows back.

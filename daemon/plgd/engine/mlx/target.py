@@ -84,6 +84,7 @@ class MlxTarget:
         shapes: the widths that passes are filled up to; any width when left out.
         near_tie_margin: see `plgd.engine.sampling.Sampling`.
         exact: make the choice of a near tie again in a pass of one token. The draft is cut before it.
+        trims_only: run plain rounds where a draft could only be taken back by snapshot.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class MlxTarget:
         shapes: FixedShapes | None = None,
         near_tie_margin: float = 0.0,
         exact: bool = False,
+        trims_only: bool = False,
     ) -> None:
         self._forward = forward
         self._caches = caches
@@ -104,6 +106,7 @@ class MlxTarget:
         self._shapes = shapes
         self._margin = near_tie_margin
         self._exact = exact
+        self._trims_only = trims_only
         self._rollback = CacheRollback(caches)
         self._history: list[int] = []
         self._unfed: list[int] = []
@@ -152,7 +155,7 @@ class MlxTarget:
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft; behind an in-flight step, feed that step's token in the place of draft[0]."""
-        if self._alone:
+        if self._alone or (self._trims_only and self._rollback.method(len(self._unfed) + len(draft)).by_snapshot):
             draft = ()
         k = len(draft)
         self._begin(k + 1)
