@@ -9,7 +9,7 @@ import pytest
 
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
-from plgd.engine.mlx.step_costs import measure_step_costs, read_step_costs, verify_widths
+from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs, verify_widths
 from tiny_models import write_model
 
 
@@ -25,7 +25,8 @@ def test_costs_are_kept(tiny_model: MlxModel, tmp_path: Path) -> None:
     """What was measured is read back the same."""
     assert read_step_costs(tiny_model, tmp_path / "costs") is None
     seen: list[float] = []
-    costs = measure_step_costs(tiny_model, tmp_path / "costs", clock=ticking, on_progress=seen.append)
+    costs = measure_step_costs(tiny_model, clock=ticking, on_progress=seen.append)
+    keep_step_costs(tiny_model, tmp_path / "costs", costs)
     assert costs == read_step_costs(tiny_model, tmp_path / "costs")
     assert verify_widths(tiny_model) == costs.widths
     assert (sorted(seen), 100.0) == (seen, seen[-1])
@@ -35,7 +36,7 @@ def test_costs_are_kept(tiny_model: MlxModel, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"widths": [1]}', '{"widths": 1}'])
 def test_a_broken_table_is_no_table(tiny_model: MlxModel, tmp_path: Path, content: str) -> None:
     """A file that cannot be read, or holds something else, counts as not measured."""
-    measure_step_costs(tiny_model, tmp_path, clock=ticking)
+    keep_step_costs(tiny_model, tmp_path, measure_step_costs(tiny_model, clock=ticking))
     (file,) = tmp_path.iterdir()
     file.write_text(content, encoding="utf-8")
     assert read_step_costs(tiny_model, tmp_path) is None
@@ -43,15 +44,15 @@ def test_a_broken_table_is_no_table(tiny_model: MlxModel, tmp_path: Path, conten
 
 def test_other_circumstances_are_measured_anew(tiny_model: MlxModel, tiny_folder: Path, tmp_path: Path) -> None:
     """Another model or another KV mode does not use a table that was measured without it."""
-    measure_step_costs(tiny_model, tmp_path, clock=ticking)
+    keep_step_costs(tiny_model, tmp_path, measure_step_costs(tiny_model, clock=ticking))
     wider = load_model(write_model(tmp_path / "wider", bits=None, seed=1), name="same shapes")
     quantized = load_model(tiny_folder, name="tiny", kv_bits=8)
     assert read_step_costs(wider, tmp_path) is not None
     assert read_step_costs(quantized, tmp_path) is None
 
 
-def test_a_short_context_limit_narrows_the_table(tiny_folder: Path, tmp_path: Path) -> None:
+def test_a_short_context_limit_narrows_the_table(tiny_folder: Path) -> None:
     """A model with hardly any room is measured within it."""
     model = load_model(tiny_folder, name="tiny", context_limit=150)
-    costs = measure_step_costs(model, tmp_path, clock=ticking)
+    costs = measure_step_costs(model, clock=ticking)
     assert max(costs.contexts) < 150

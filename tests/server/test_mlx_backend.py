@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from plgd.config import Config, EngineConfig
+from plgd.engine.cost import ASSUMED_COSTS
+from plgd.engine.mlx.neighbours import QUIET_SHARE
 from plgd.errors import ModelNotPulled
 from plgd.paths import Paths
 from plgd.server.app import make_mlx_backend, make_pulled_models
@@ -44,13 +46,30 @@ def test_plain_decoding_is_warmed_up_for_one_width(folder: str, paths: Paths, mo
 
 
 def test_step_costs_are_measured_once(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first load measures what rounds cost here; the next one reads it and only warms the widths up."""
+    """The first load on a quiet machine measures what rounds cost here; the next one only warms the widths up."""
+    monkeypatch.setattr("plgd.server.mlx_backend.Neighbours.share", lambda _: QUIET_SHARE)
     first = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
     widths: list[int] = []
     monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
     second = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
     assert first.costs.table == second.costs.table
     assert [1, *first.costs.table.candidates()] == widths
+
+
+def test_step_costs_of_a_busy_machine_are_not_kept(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured beside other programs is used, and measured again by the next load."""
+    monkeypatch.setattr("plgd.server.mlx_backend.Neighbours.share", lambda _: QUIET_SHARE + 0.01)
+    first = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
+    assert first.costs.table is not ASSUMED_COSTS
+    assert not paths.step_costs_dir.exists()
+
+
+def test_step_costs_that_cannot_be_kept(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that cannot be written to costs the next load some seconds, and no edit."""
+    monkeypatch.setattr("plgd.server.mlx_backend.Neighbours.share", lambda _: 0.0)
+    paths.cache_dir.mkdir(parents=True)
+    paths.step_costs_dir.write_text("no folder")
+    assert MlxBackend(Config(), paths).load(folder, lambda _percent: None).costs.table is not ASSUMED_COSTS
 
 
 def test_a_load_can_be_abandoned(folder: str, paths: Paths) -> None:

@@ -16,7 +16,8 @@ from plgd.engine.mlx.device import describe_device
 from plgd.engine.mlx.gguf import convert_gguf
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
-from plgd.engine.mlx.step_costs import measure_step_costs, read_step_costs
+from plgd.engine.mlx.neighbours import QUIET_SHARE, Neighbours
+from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 from plgd.server.backend import Device
@@ -57,14 +58,29 @@ class MlxBackend:
         if engine.policy == "cost":
             costs = read_step_costs(model, folder)
             if costs is None:
-                _LOG.info("measuring the step costs of %s, once for this machine", model.name)
-                model.use_costs(measure_step_costs(model, folder, on_progress=on_progress))
+                self._measure(model, on_progress)
                 return
             model.use_costs(costs)
             widths = (1, *costs.candidates())
         for done, width in enumerate(widths, 1):
             model.warm_up([width])
             on_progress(100.0 * done / len(widths))
+
+    def _measure(self, model: MlxModel, on_progress: Callable[[float], None]) -> None:
+        """Measure the step costs, and keep them if the machine was quiet: a bad table would slow every later edit."""
+        _LOG.info("measuring the step costs of %s", model.name)
+        neighbours = Neighbours()
+        costs = measure_step_costs(model, on_progress=on_progress)
+        model.use_costs(costs)
+        share = neighbours.share()
+        if share > QUIET_SHARE:
+            message = "other programs used %.0f %% of the processors meanwhile; measuring again at the next load"
+            _LOG.info(message, 100.0 * share)
+            return
+        try:
+            keep_step_costs(model, self._paths.step_costs_dir, costs)
+        except OSError as error:
+            _LOG.warning("the step costs were not kept, they are measured again at the next load: %s", error)
 
     def release(self) -> None:
         """Give the memory of models that are no longer referenced back to the system."""

@@ -18,7 +18,7 @@ from plgd.engine.cost import StepCosts
 from plgd.engine.mlx.device import DeviceInfo, describe_device
 from plgd.engine.mlx.model import MlxModel
 
-__all__ = ("measure_step_costs", "read_step_costs", "verify_widths")
+__all__ = ("keep_step_costs", "measure_step_costs", "read_step_costs", "verify_widths")
 
 # The widths at which kernels change, as far as they are known, and a few between (kind of device -> widths).
 WIDTHS: Final = {
@@ -56,22 +56,19 @@ def read_step_costs(model: MlxModel, folder: Path) -> StepCosts | None:
 
 def measure_step_costs(
     model: MlxModel,
-    folder: Path,
     *,
     clock: Callable[[], float] = time.perf_counter,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> StepCosts:
-    """Warm up every width, measure rounds with a moving context, and keep the table.
+    """Warm up every width and measure rounds with a moving context.
 
     Args:
         model: the loaded model.
-        folder: where tables are kept; created if missing.
         clock: seconds from any start.
         on_progress: gets percent, 0 to 100.
 
     Raises:
         EngineError: the model failed.
-        OSError: the table could not be written.
     """
     widths = verify_widths(model)
     room = model.context_limit - max(widths) - (len(widths) + 8) * (N_REPEATS + 1)
@@ -90,9 +87,25 @@ def measure_step_costs(
     )
     if model.shapes is not None:
         costs = StepCosts.from_data({**costs.to_data(), "padded": True})
-    _write(_file(model, folder), costs)
     on_progress(100.0)
     return costs
+
+
+def keep_step_costs(model: MlxModel, folder: Path, costs: StepCosts) -> None:
+    """Keep a table for the next loads.
+
+    Args:
+        model: the loaded model, which was measured.
+        folder: where tables are kept; created if missing.
+        costs: what was measured.
+
+    Raises:
+        OSError: the table could not be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
+        json.dump(costs.to_data(), file)
+    Path(file.name).replace(_file(model, folder))
 
 
 def _file(model: MlxModel, folder: Path) -> Path:
@@ -112,10 +125,3 @@ def _key(model: MlxModel, device: DeviceInfo) -> str:
         "method": (WIDTHS[device.kind], CONTEXTS, N_REPEATS),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _write(path: Path, costs: StepCosts) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
-        json.dump(costs.to_data(), file)
-    Path(file.name).replace(path)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-__all__ = ("BlasThreads", "CpuTimes", "OpenBlas", "find_openblas", "fit_threads", "read_cpu_times")
+__all__ = ("BlasThreads", "CpuTimes", "OpenBlas", "find_openblas", "fit_threads", "others_used", "read_cpu_times")
 
 # Shorter spans are noise: the kernel counts in hundredths of a second.
 SPAN_S: Final = 0.25
@@ -64,15 +64,19 @@ def read_cpu_times(stat: Path = Path("/proc/stat")) -> CpuTimes:
     )
 
 
+def others_used(before: CpuTimes, after: CpuTimes) -> float:
+    """Say how many processors other programs used on average in a span."""
+    others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s)
+    return max(0.0, others_s) / (after.at_s - before.at_s)
+
+
 def fit_threads(before: CpuTimes, after: CpuTimes, most: int) -> int:
     """Say how many threads fit on the processors that others left free in a span.
 
     Returns:
         1 to `most`.
     """
-    span_s = after.at_s - before.at_s
-    others = max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s)) / span_s
-    return min(max(round(after.n_processors - others), 1), most)
+    return min(max(round(after.n_processors - others_used(before, after)), 1), most)
 
 
 def find_openblas() -> OpenBlas | None:
