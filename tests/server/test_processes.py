@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -43,9 +43,14 @@ TESTS = Path(__file__).parents[1]
 def user(paths: Paths) -> Iterator[Paths]:
     """A user whose daemon is killed after the test, if one still runs."""
     yield paths
-    if paths.lock.exists() and (pid := paths.lock.read_text().strip()):
-        with suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+    if not paths.lock.exists():
+        return
+    with paths.lock.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Held, so the daemon that the file names is alive; by itself the number may be anybody's by now.
+            os.kill(int(lock.read()), signal.SIGKILL)
 
 
 async def status_of_started(paths: Paths) -> StatusResult:
@@ -146,7 +151,6 @@ async def test_a_daemon_killed_in_the_middle_of_an_edit(user: Paths, tmp_path: P
                 await client.call(EDIT, edit, kill_when_begun)
         assert await process.wait() == -signal.SIGKILL
     assert await anyio.Path(source).read_text() == "total = 1\n"
-    user.lock.write_text("")
 
 
 async def test_an_older_daemon_is_replaced(user: Paths, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ async def check_daemon(paths: Paths, models: ModelStore, device: Awaitable[Devic
     """
     installation = await to_thread.run_sync(check_installation, paths)
     model = await to_thread.run_sync(_check_model, models)
-    return (*installation, *_check_device(await device), model)
+    return (*installation, *_check_device(await device), _check_processors(), model)
 
 
 def _check_device(device: Device) -> tuple[Finding, ...]:
@@ -52,6 +52,15 @@ def _check_device(device: Device) -> tuple[Finding, ...]:
     )
     findings.append(Finding(level="ok", subject="memory", fact=fact))
     return tuple(findings)
+
+
+def _check_processors() -> Finding:
+    n_processors, load = os.cpu_count() or 1, os.getloadavg()[0]
+    fact = f"{n_processors}, and {load:.1f} programs wanted one on average in the last minute"
+    if load <= n_processors:
+        return Finding(level="ok", subject="processors", fact=fact)
+    advice = "The machine is busy, and edits are slow while it is; `top` shows with what."
+    return Finding(level="slow", subject="processors", fact=fact, advice=advice)
 
 
 def _check_model(models: ModelStore) -> Finding:
