@@ -116,7 +116,9 @@ class FileMissing(InputError):
     code = -32011
 
     @classmethod
-    def at(cls, path: str) -> FileMissing:
+    def at(cls, path: str, link_target: str = "") -> FileMissing:
+        if link_target:
+            return cls(f"{path} is a symbolic link to {link_target}, which does not exist.")
         return cls(f"{path}: no such file. Check the spelling, or create the file first.")
 
 
@@ -179,14 +181,21 @@ class EmptyInstruction(InputError):
 
 
 class LinesOutOfRange(InputError):
-    """The line range is reversed or runs past the end of the text."""
+    """The line range is reversed, or not within the text."""
 
     code = -32017
     exit_code = 2
 
     @classmethod
     def of(cls, name: str, first: int, last: int, n_lines: int) -> LinesOutOfRange:
-        return cls(f"Lines {first}:{last} are not in {name}, which has {n_lines} lines (1:{n_lines}).")
+        if first < 1:
+            return cls(f"Lines are counted from 1, so there is no line {first} in {name}.")
+        if first > last:
+            return cls(
+                f"Lines {first}:{last} end before they begin. Write the first line before the last: {last}:{first}."
+            )
+        has = "1 line" if n_lines == 1 else f"{n_lines} lines"
+        return cls(f"Lines {first}:{last} are not all in {name}, which has {has}.")
 
 
 class TextTooLong(InputError):
@@ -256,6 +265,10 @@ class UnknownModel(ModelError):
             f"No model is called {name!r}.{hint} Use a name of `plgd model list`, a folder, or a Hugging Face id "
             "(owner/name)."
         )
+
+    @classmethod
+    def no_folder(cls, path: str) -> UnknownModel:
+        return cls(f"{path}: no such folder. A model's folder holds config.json, model*.safetensors and a tokenizer.")
 
 
 class ModelNotPulled(ModelError):

@@ -8,7 +8,7 @@ import msgspec
 
 from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
 
-__all__ = ("DIFF", "NEW", "OLD", "edit_result")
+__all__ = ("DIFF", "NEW", "OLD", "STATS", "edit_result")
 
 # What careless output spoils: CRLF, form feed, U+2028, an astral character, no line feed at the end.
 OLD: Final = "total = 0\r\nkeep\f\u2028 = '😀'\nprint(total)"

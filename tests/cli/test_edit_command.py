@@ -10,13 +10,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.command import PLGD, plgd
+from cli.command import PLGD, WAIT_S, plgd
 from cli.fake_daemon import FakeDaemon
 from cli.results import DIFF, NEW, OLD, edit_result
-from plgd.errors import ConnectionLost, LinesOutOfRange
+from plgd.documents.document import MAX_BYTES
+from plgd.errors import Conflict, ConnectionLost, LinesOutOfRange
 from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
 from plgd.protocol.sampling import SamplingParams
+from plgd_cli.commands.edit import COPY_BYTES, STANDARD_INPUT_LIMIT
 
 GIT = shutil.which("git") or ""
 SUMMARY = "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\n"
@@ -173,17 +175,62 @@ def test_warnings_are_said(daemon: FakeDaemon, sum_py: Path) -> None:
     daemon.answers(EDIT, edit_result(EditStatus.REJECTED_OUTPUT, warnings=("The reply holds a placeholder.",)))
     done = plgd("edit", str(sum_py), "-i", "x")
     expected = (
-        "plgd: The reply could not be used; nothing was changed.\nplgd: The reply holds a placeholder.\n" + SUMMARY
+        "plgd: The reply holds a placeholder.\n"
+        "plgd: Nothing was changed; put the instruction in other words, or try another model.\n" + SUMMARY
     )
     assert expected.encode() == done.stderr
 
 
-def test_daemon_that_dies_is_an_error(daemon: FakeDaemon, sum_py: Path) -> None:
-    """A connection that ends before the answer is said in one sentence; the file is as it was."""
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        (["sum.py"], "sum.py is unchanged."),
+        (["sum.py", "--write"], "sum.py is the old text or the new one."),
+        (["-"], "Nothing was changed."),
+    ],
+    ids=["review", "write", "filter"],
+)
+def test_daemon_that_dies_is_an_error(words: list[str], outcome: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """A connection that ends before the answer is said, and whether the file can have been written by then."""
     daemon.answers(EDIT, ConnectionLost())
-    done = plgd("edit", str(sum_py), "-i", "x", "--write")
-    assert (1, b"plgd: The daemon went away") == (done.returncode, done.stderr[:26])
-    assert OLD.encode() == sum_py.read_bytes()
+    done = plgd("edit", *words, "-i", "x", stdin=b"x", cwd=sum_py.parent)
+    expected = f"plgd: The daemon went away before it answered; see `plgd logs`. {outcome}\n"
+    assert (1, expected) == (done.returncode, done.stderr.decode())
+
+
+def test_a_conflict_is_said_once(daemon: FakeDaemon, sum_py: Path) -> None:
+    """What the daemon says of a conflict is the whole message."""
+    warning = Conflict.on("sum.py", "line 1").message
+    daemon.answers(EDIT, edit_result(EditStatus.CONFLICT, warnings=(warning,)))
+    assert f"plgd: {warning}\n{SUMMARY}" == plgd("edit", str(sum_py), "-i", "x").stderr.decode()
+
+
+def test_empty_standard_input_is_called_that(daemon: FakeDaemon) -> None:
+    """Nothing on standard input is refused at once, under its own name."""
+    done = plgd("edit", "-", "-i", "x", stdin=b"")
+    assert (1, b"plgd: Standard input is empty") == (done.returncode, done.stderr[:29])
+    assert daemon.asked.empty()
+
+
+def test_endless_standard_input_is_refused(daemon: FakeDaemon, tmp_path: Path) -> None:
+    """More than the daemon takes is not read into memory, and a filter gives all of it back."""
+    assert STANDARD_INPUT_LIMIT == MAX_BYTES
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(STANDARD_INPUT_LIMIT + 2 * COPY_BYTES)
+    with large.open("rb") as stdin, (tmp_path / "given").open("wb") as stdout:
+        command = [*PLGD, "edit", "-", "-i", "x"]
+        done = subprocess.run(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=WAIT_S, check=False)
+    assert (1, b"plgd: Standard input cannot be read: it is larger than 64 MB.\n") == (done.returncode, done.stderr)
+    assert large.stat().st_size == (tmp_path / "given").stat().st_size
+    assert daemon.asked.empty()
+
+
+def test_model_folder_is_found_from_anywhere(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--model ./folder` is the folder beside the user, wherever the daemon runs."""
+    daemon.answers(EDIT, edit_result())
+    plgd("edit", "sum.py", "-i", "x", "--model", "./m", cwd=sum_py.parent)
+    assert f"{sum_py.parent}/m" == daemon.next_params(EDIT).model
 
 
 def test_output_that_cannot_be_written_is_an_error(daemon: FakeDaemon, sum_py: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from cli.command import on_terminal, plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
-from cli.results import DIFF, NEW, OLD, edit_result
+from cli.results import DIFF, NEW, OLD, STATS, edit_result
 from plgd.protocol.messages import EditProgress, EditStatus, ModelListResult, PullProgress, Stage
 from plgd.protocol.methods import EDIT, MODEL_LIST, MODEL_PULL
 
@@ -54,7 +55,8 @@ def test_pipe_stays_clean_beside_a_terminal(daemon: FakeDaemon, sum_py: Path) ->
 @pytest.mark.parametrize(
     ("progress", "expected"),
     [
-        (EditProgress(id=0, stage=Stage.QUEUED, queue_position=2), r"waiting .* 2 before this one"),
+        (EditProgress(id=0, stage=Stage.QUEUED, queue_position=1), r"waiting .* this one is next"),
+        (EditProgress(id=0, stage=Stage.QUEUED, queue_position=3), r"waiting .* 2 more before this one"),
         (EditProgress(id=0, stage=Stage.LOADING, percent=37.0), r"loading the model .* 37%"),
         (EditProgress(id=0, stage=Stage.PREFILL, percent=50.0), r"reading .* 50%"),
         (
@@ -78,6 +80,28 @@ def test_progress_is_silent_in_a_pipe(daemon: FakeDaemon, sum_py: Path) -> None:
     quiet = plgd("edit", str(sum_py), "-i", "x").stderr
     daemon.notifies(EDIT, EditProgress(id=0, stage=Stage.DECODE, percent=40.0, tokens_per_s=80.0, n_tokens=60))
     assert quiet == plgd("edit", str(sum_py), "-i", "x", env={"FORCE_COLOR": "1"}).stderr
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        ([Stage.LOADING, Stage.DECODE], "142 tokens in 1.9 s, .* first token 0.2 s \\(model loaded in 40 s\\)\r\n"),
+        (
+            [Stage.QUEUED, Stage.DECODE],
+            "142 tokens in 1.9 s, .* first token 0.2 s \\(waited 40 s for other edits\\)\r\n",
+        ),
+    ],
+    ids=["load", "queue"],
+)
+def test_waiting_is_told_apart(stages: list[Stage], expected: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """What an edit waited for the model is not counted as the edit's time."""
+    waited_ms = 40_000.0
+    daemon.notifies(EDIT, *(EditProgress(id=0, stage=stage) for stage in stages))
+    stats = msgspec.structs.replace(
+        STATS, queue_ms=waited_ms, ttft_ms=STATS.ttft_ms + waited_ms, total_ms=STATS.total_ms + waited_ms
+    )
+    daemon.answers(EDIT, edit_result(stats=stats))
+    assert re.search(expected, plain(on_terminal("edit", str(sum_py), "-i", "x").shown))
 
 
 def test_missing_instruction_is_asked_for(daemon: FakeDaemon, sum_py: Path) -> None:

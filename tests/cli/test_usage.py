@@ -63,7 +63,11 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "reason"),
     [
         (["edit"], "required: PATH"),
-        (["edit", "a.py", "b.py", "-i", "x"], "unrecognized arguments: b.py"),
+        (["edit", "a.py", "b.py", "-i", "x"], "plgd edit: error: one file at a time; 'b.py' is one too many"),
+        (["edit", "a.py", "add types"], "the instruction follows -i, such as: plgd edit a.py -i 'add types'"),
+        (["model", "use", "builtin", "other"], "plgd model use: error: unrecognized arguments: other"),
+        (["status", "--all"], "usage: plgd status"),
+        (["--all"], "plgd: error: unrecognized arguments: --all"),
         (["edit", "a.py", "-i"], "expected one argument"),
         (["edit", "a.py", "-i", "x", "--diff", "--json"], "not allowed with"),
         (["edit", "a.py", "-i", "x", "--lines", "five"], "'five' is not A:B"),

@@ -63,7 +63,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
         "binary": (b"a\0b", 1, "is a binary file (NUL at byte 1)"),
         "latin-1": (b"caf\xe9", 1, "is not UTF-8 (byte 3)"),
         "empty": (b"", 1, "is empty; there is nothing to rewrite"),
-        "short": (b"one line\n", 2, "Lines 7:9 are not in"),
+        "short": (b"one line\n", 2, "Lines 7:9 are not all in"),
     }
     for name, (content, exit_code, reason) in refused.items():
         path = tmp_path / name
@@ -112,5 +112,5 @@ def test_broken_configuration_stops_the_start(paths: Paths) -> None:
     paths.config_dir.mkdir()
     paths.config_file.write_text("[daemon]\nqueue_limt = 3\n", encoding="utf-8")
     done = plgd("start")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert b"unknown key `daemon.queue_limt`; did you mean `daemon.queue_limit`?" in done.stderr

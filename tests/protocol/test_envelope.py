@@ -135,3 +135,9 @@ def test_an_error_with_a_name_that_utf8_cannot_carry_is_still_sent() -> None:
     message = envelope.decode(envelope.encode_failure(1, PlgdError("caf\udce9.py: no such file")))
     assert isinstance(message, envelope.Failure)
     assert "caf\\udce9.py: no such file" == message.error.message
+
+
+def test_request_with_half_a_character_is_refused() -> None:
+    """A path that UTF-8 cannot hold is not sent under another name: that would be another file."""
+    with pytest.raises(InvalidParams, match="edit: a text in it is not valid Unicode"):
+        envelope.encode_request(1, EDIT, EditParams(instruction="x", path="/caf\udce9/a.py"))

@@ -25,11 +25,11 @@ EXIT_CODES: Final = {
     EditStatus.CANCELLED: 130,
 }
 
+# What a conflict's own warning says already is not said again.
 OUTCOMES: Final = {
     EditStatus.NO_CHANGE: "The model changed nothing.",
-    EditStatus.CONFLICT: "The text changed while the model worked; it was left as it is.",
-    EditStatus.TRUNCATED: "The reply did not come to its end; nothing was changed.",
-    EditStatus.REJECTED_OUTPUT: "The reply could not be used; nothing was changed.",
+    EditStatus.TRUNCATED: "Nothing was changed; try fewer lines (--lines), a higher --max-tokens or another model.",
+    EditStatus.REJECTED_OUTPUT: "Nothing was changed; put the instruction in other words, or try another model.",
     EditStatus.CANCELLED: "Cancelled; nothing was changed.",
 }
 
@@ -50,7 +50,7 @@ class Form(Enum):
     JSON = "json"
 
 
-def present(result: EditResult, form: Form, *, name: str) -> int:
+def present(result: EditResult, form: Form, *, name: str, loaded: bool) -> int:
     """Print the answer.
 
     Standard output gets nothing but the diff, the text or the JSON. As text, an edit that came to nothing is the text
@@ -60,6 +60,7 @@ def present(result: EditResult, form: Form, *, name: str) -> int:
         result: what the daemon answered.
         form: what standard output gets.
         name: what the user called the file.
+        loaded: whether the edit had to wait for the model's load.
 
     Returns:
         The exit code.
@@ -78,22 +79,31 @@ def present(result: EditResult, form: Form, *, name: str) -> int:
         if result.status is EditStatus.APPLIED:
             n_hunks = len(result.hunks)
             say(f"{name}: {n_hunks} {'change' if n_hunks == 1 else 'changes'} written")
-        say(summary(result.stats))
+        say(summary(result.stats, loaded=loaded))
     if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
         say("Nothing was written yet; use --write to apply.")
     return EXIT_CODES[result.status]
 
 
-def summary(stats: EditStats) -> str:
+def summary(stats: EditStats, *, loaded: bool = False) -> str:
     """Sum an edit up, such as `142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s`.
 
-    The time is the user's: from the request's arrival to the result. A sampled reply's seed is told, to repeat it.
+    A wait for the model is told apart: it says nothing of the speed of the next edit. A sampled reply's seed is told,
+    to repeat it.
+
+    Args:
+        stats: of the edit.
+        loaded: whether the wait was for the model's load.
     """
     tokens = "1 token" if stats.output_tokens == 1 else f"{stats.output_tokens:,} tokens"
-    return (
-        f"{tokens} in {stats.total_ms / 1000:.1f} s, {stats.accepted_prediction_tokens:,} drafted and accepted, "
-        f"first token {stats.ttft_ms / 1000:.1f} s" + ("" if stats.seed is None else f", seed {stats.seed}")
+    work_ms, first_ms = stats.total_ms - stats.queue_ms, stats.ttft_ms - stats.queue_ms
+    said = (
+        f"{tokens} in {work_ms / 1000:.1f} s, {stats.accepted_prediction_tokens:,} drafted and accepted, "
+        f"first token {max(0.0, first_ms) / 1000:.1f} s" + ("" if stats.seed is None else f", seed {stats.seed}")
     )
+    if loaded:
+        return f"{said} (model loaded in {stats.queue_ms / 1000:.0f} s)"
+    return f"{said} (waited {stats.queue_ms / 1000:.0f} s for other edits)" if stats.queue_ms >= 1000 else said
 
 
 def _seen_from_here(result: EditResult) -> str:
@@ -114,10 +124,10 @@ def _seen_from_here(result: EditResult) -> str:
 
 def _explain(result: EditResult) -> None:
     """Say how it ended when it did not end well, and why; on a terminal also show the reply that was rejected."""
-    if result.status in OUTCOMES:
-        say(f"plgd: {OUTCOMES[result.status]}")
     for warning in result.warnings:
         say(f"plgd: {warning}")
+    if result.status in OUTCOMES:
+        say(f"plgd: {OUTCOMES[result.status]}")
     if result.raw_reply and stderr_is_terminal():
         lines = result.raw_reply.removesuffix("\n").split("\n")
         for line in lines[:REPLY_LINES_SHOWN]:

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
@@ -21,8 +22,9 @@ from typing import Final
 
 from plgd.errors import Cancelled, PlgdError
 from plgd.version import __version__
-from plgd_cli.output import OutputClosed, report
+from plgd_cli.output import OutputClosed, OutputFailed, report, say
 from plgd_cli.parser import Parser
+from plgd_cli.streams import open_missing
 
 __all__ = ("COMMANDS", "build_parser", "main")
 
@@ -64,11 +66,13 @@ def build_parser(words: Sequence[str]) -> Parser:
         description="Rewrites text and code on your own machine, drafted from the file itself.",
         epilog=EPILOG,
     )
+    parser.set_defaults(parser=parser)
     parser.add_argument("--version", action="version", version=f"plgd {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     named = next((word for word in words if not word.startswith("-")), None)
     for name, (module, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        command.set_defaults(parser=command)
         if name == named:
             register: Callable[[str, Parser], None] = importlib.import_module(module).register
             command.set_defaults(words=words[words.index(name) + 1 :])  # for a command that hands them on
@@ -88,20 +92,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: help or version was printed (0), or the command line is wrong (2).
     """
+    open_missing()
     words = sys.argv[1:] if argv is None else argv
-    parser = build_parser(words)
-    arguments = parser.parse_args(words)
-    if arguments.command is None:
-        parser.print_help()
-        return 0
-    run: Callable[..., int] = arguments.run
-    as_json = bool(getattr(arguments, "json", False))
+    as_json = "--json" in words
     try:
         try:
-            return run(arguments)
+            return _run(words)
         except PlgdError as error:
             return report(error, as_json=as_json)
         except KeyboardInterrupt:
             return report(Cancelled("Interrupted."), as_json=as_json)
     except OutputClosed:
         return SIGPIPE_EXIT
+    except OutputFailed as failure:
+        say(f"plgd: Standard output cannot be written: {failure}.")
+        return PlgdError.exit_code
+
+
+def _run(words: Sequence[str]) -> int:
+    parser = build_parser(words)
+    arguments, extra = parser.parse_known_args(words)
+    if extra:
+        explain: Callable[[argparse.Namespace, list[str]], str] = getattr(arguments, "explain_extra", _unrecognized)
+        arguments.parser.error(explain(arguments, extra))
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    return run(arguments)
+
+
+def _unrecognized(_arguments: argparse.Namespace, extra: list[str]) -> str:
+    return f"unrecognized arguments: {' '.join(extra)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -9,11 +10,25 @@ import sys
 from plgd.errors import PlgdError
 from plgd_cli.controls import visible
 
-__all__ = ("OutputClosed", "colours", "printable", "report", "say", "stderr_is_terminal", "stdout_is_terminal", "write")
+__all__ = (
+    "OutputClosed",
+    "OutputFailed",
+    "colours",
+    "printable",
+    "report",
+    "say",
+    "stderr_is_terminal",
+    "stdout_is_terminal",
+    "write",
+)
 
 
 class OutputClosed(Exception):
     """Nobody reads standard output any more, as after `plgd logs | head -1`."""
+
+
+class OutputFailed(Exception):
+    """Standard output cannot be written, such as to a full disk; says why."""
 
 
 def write(content: str | bytes) -> None:
@@ -21,7 +36,7 @@ def write(content: str | bytes) -> None:
 
     Raises:
         OutputClosed: the reader is gone; nothing more can be written.
-        PlgdError: the output cannot be written, such as to a full disk.
+        OutputFailed: it cannot be written for another reason; neither can an error in JSON.
     """
     stream = sys.stdout.buffer
     try:
@@ -32,12 +47,14 @@ def write(content: str | bytes) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(error, BrokenPipeError):
             raise OutputClosed from None
-        raise PlgdError(f"Standard output cannot be written: {error.strerror}.") from error
+        raise OutputFailed(error.strerror) from error
 
 
 def say(line: str) -> None:
     """Tell the person one line, on standard error, its control characters made visible."""
-    print(visible(printable(line)), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
+    # Where standard error is gone or its disk is full, nobody can be told, and the work is done nevertheless.
+    with contextlib.suppress(OSError):
+        print(visible(printable(line)), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
 
 
 def report(error: PlgdError, *, as_json: bool) -> int:
@@ -56,7 +73,7 @@ def report(error: PlgdError, *, as_json: bool) -> int:
 
 def printable(line: str) -> str:
     """Show bytes that are not UTF-8, which Python keeps as lone surrogates, as backslash escapes."""
-    return os.fsencode(line).decode("utf-8", "backslashreplace")
+    return line.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def stdout_is_terminal() -> bool:

@@ -57,9 +57,14 @@ class _Display:
 
 
 class EditDisplay(_Display):
-    """Stage, percent and speed of an edit. Use it as a context manager; outside it, the line is gone."""
+    """Stage, percent and speed of an edit. Use it as a context manager; outside it, the line is gone.
+
+    Attributes:
+        loaded: whether the edit had to wait until the model was in memory.
+    """
 
     def __init__(self) -> None:
+        self.loaded = False
         super().__init__(
             "starting", BarColumn(bar_width=30), TaskProgressColumn(), TextColumn("{task.fields[note]}", markup=False)
         )
@@ -68,6 +73,7 @@ class EditDisplay(_Display):
         """Draw where the edit is; other notifications than `edit/progress` change nothing."""
         if not isinstance(notification, EditProgress):
             return
+        self.loaded = self.loaded or notification.stage is Stage.LOADING
         self._progress.update(
             self._task,
             description=STAGES[notification.stage],
@@ -79,7 +85,8 @@ class EditDisplay(_Display):
 
 def _note(progress: EditProgress) -> str:
     if progress.stage is Stage.QUEUED and progress.queue_position:
-        return f"{progress.queue_position} before this one"
+        n_before = progress.queue_position - 1
+        return f"{n_before} more before this one" if n_before else "this one is next"
     if progress.stage is Stage.DECODE and progress.n_tokens:
         return f"{progress.n_tokens:,} tokens, {progress.tokens_per_s:.0f} tokens/s"
     return ""

@@ -221,8 +221,15 @@ def _in_words(error: Exception) -> str:
 
 
 def encode_request(request_id: RequestId, method: Method[ParamsT, ResultT], params: ParamsT) -> bytes:
-    """Write a request as one line."""
-    return _line(_RequestOut(_VERSION, request_id, method.name, params))
+    """Write a request as one line.
+
+    Raises:
+        InvalidParams: a text in it is half a surrogate pair; escaped, a path would be the path of another file.
+    """
+    try:
+        return _ENCODER.encode(_RequestOut(_VERSION, request_id, method.name, params)) + b"\n"
+    except UnicodeEncodeError as error:
+        raise InvalidParams(f"{method.name}: a text in it is not valid Unicode ({error.reason}).") from error
 
 
 def encode_note(note: Notification[ParamsT], params: ParamsT) -> bytes:
@@ -244,7 +251,7 @@ def _line(message: msgspec.Struct) -> bytes:
     try:
         return _ENCODER.encode(message) + b"\n"
     except UnicodeEncodeError:
-        # A file's name may be no UTF-8; Python holds it as text that JSON cannot carry.
+        # A message may quote a file's name that is no UTF-8; Python holds it as text that JSON cannot carry.
         return _ENCODER.encode(_escaped(msgspec.to_builtins(message))) + b"\n"
 
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
-from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
-from plgd.errors import Cancelled, EmptyInstruction, FileMissing, FileUnreadable, NotText, PlgdError
+from plgd.errors import (
+    Cancelled,
+    ConnectionLost,
+    EmptyInstruction,
+    EmptyText,
+    FileUnreadable,
+    NotText,
+    PlgdError,
+)
 from plgd.protocol.messages import EditMode, EditParams, LineRange
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask
-from plgd_cli.output import printable, stderr_is_terminal, write
+from plgd_cli.output import stderr_is_terminal, write
 from plgd_cli.parser import Parser, positive, text
+from plgd_cli.places import absolute_file, absolute_model
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
 from plgd_cli.sampling import add_sampling_options, sampling_params
@@ -24,13 +33,16 @@ from plgd_cli.sampling import add_sampling_options, sampling_params
 __all__ = ("line_range", "register", "run")
 
 STANDARD_INPUT: Final = "-"
+# What the daemon takes at most; a pipe without an end must not fill the memory.
+STANDARD_INPUT_LIMIT: Final = 64 * 1024 * 1024
+COPY_BYTES: Final = 1024 * 1024
 
 
 def register(_name: str, parser: Parser) -> None:
     """Add the arguments of `plgd edit`."""
     parser.add_argument("path", metavar="PATH", help="the file; - reads standard input and prints the new text")
     parser.add_argument("-i", "--instruction", metavar="TEXT", type=text, help="what to change; asked for when missing")
-    parser.add_argument("--lines", metavar="A:B", type=line_range, help="change only these lines, both included")
+    parser.add_argument("--lines", metavar="A:B", type=line_range, help="only these lines, both included; or one: 5")
     parser.add_argument("--write", action="store_true", help="write the new text to the file")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--diff", action="store_true", help="print the diff, ready for `git apply` or `patch`")
@@ -39,7 +51,7 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument("--max-tokens", metavar="N", type=positive, help="end the reply after so many tokens")
     parser.add_argument("--name", type=text, help="the file name that the model is told")
     add_sampling_options(parser)
-    parser.set_defaults(run=run, usage_error=parser.error)
+    parser.set_defaults(run=run, usage_error=parser.error, explain_extra=_explain_extra)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,18 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
     params = _params(
         arguments,
         instruction,
-        path=_absolute(arguments.path),
+        path=absolute_file(arguments.path),
         mode=EditMode.APPLY if arguments.write else EditMode.PROPOSE,
     )
-    # The daemon may have begun to write in the very moment of Ctrl-C.
-    outcome = (
-        "the edit is cancelled unless it was just being written"
-        if arguments.write
-        else f"{arguments.path} is unchanged"
-    )
-    return _edit(
-        params, _form(arguments, otherwise=Form.REVIEW), name=arguments.path, interrupted=f"Interrupted; {outcome}."
-    )
+    form, name = _form(arguments, otherwise=Form.REVIEW), arguments.path
+    if arguments.write:
+        # The daemon may have begun to write in the very moment of Ctrl-C, or have died after it.
+        interrupted = "the edit is cancelled unless it was just being written"
+        return _edit(params, form, name=name, interrupted=interrupted, lost=f"{name} is the old text or the new one")
+    return _edit(params, form, name=name, interrupted=f"{name} is unchanged", lost=f"{name} is unchanged")
 
 
 def _edit_standard_input(arguments: argparse.Namespace) -> int:
@@ -72,10 +81,11 @@ def _edit_standard_input(arguments: argparse.Namespace) -> int:
     try:
         given = _decode(content)
         params = _params(arguments, _instruction(arguments), text=given)
-        return _edit(params, form, name="standard input", interrupted="Interrupted; nothing was changed.")
+        unchanged = "nothing was changed"
+        return _edit(params, form, name="standard input", interrupted=unchanged, lost=unchanged.capitalize())
     except PlgdError as error:
         if form is Form.TEXT and not isinstance(error, Cancelled):
-            write(content)  # a filter that fails gives back what it got, so that no buffer is emptied
+            _give_back(content)
         raise
 
 
@@ -85,13 +95,24 @@ def _form(arguments: argparse.Namespace, *, otherwise: Form) -> Form:
     return Form.DIFF if arguments.diff else otherwise
 
 
-def _edit(params: EditParams, form: Form, *, name: str, interrupted: str) -> int:
+def _edit(params: EditParams, form: Form, *, name: str, interrupted: str, lost: str) -> int:
+    """Ask for the edit and show it.
+
+    Args:
+        params: what to ask.
+        form: what standard output gets.
+        name: what the user called the text.
+        interrupted: how the text stands after Ctrl-C.
+        lost: how it stands when the daemon dies.
+    """
     try:
         with EditDisplay() as display:
             result = ask(EDIT, params, on_notification=display.show)
     except KeyboardInterrupt:
-        raise Cancelled(interrupted) from None
-    code = present(result, form, name=name)
+        raise Cancelled(f"Interrupted; {interrupted}.") from None
+    except ConnectionLost as error:
+        raise ConnectionLost(f"{error.message} {lost}.") from error
+    code = present(result, form, name=name, loaded=display.loaded)
     if form is not Form.JSON:
         recommend_once(result.model)
     return code
@@ -113,7 +134,7 @@ def _params(
         range=arguments.lines,
         mode=mode,
         max_tokens=arguments.max_tokens,
-        model=arguments.model,
+        model=None if arguments.model is None else absolute_model(arguments.model),
         sampling=sampling_params(arguments),
     )
 
@@ -131,31 +152,26 @@ def _instruction(arguments: argparse.Namespace) -> str:
     return instruction
 
 
-def _absolute(path: str) -> str:
-    """Make a path absolute that is relative to this process's folder; the daemon's folder is another one.
-
-    `..` is left in it: only the file system knows what is above a symbolic link.
-    """
-    if path != printable(path):
-        raise FileUnreadable.at(printable(path), "its name is not UTF-8")
-    try:
-        absolute = Path(path) if Path(path).is_absolute() else Path.cwd() / path
-        known = absolute.exists()
-    except OSError as error:
-        raise FileUnreadable.at(path, str(error.strerror)) from error
-    if not known:
-        raise FileMissing.at(path)
-    return str(absolute)
-
-
 def _read_standard_input() -> bytes:
+    """Read all that the daemon takes and one byte more, to know that there is more."""
     try:
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read(STANDARD_INPUT_LIMIT + 1)
     except OSError as error:
         raise FileUnreadable.at("Standard input", str(error.strerror)) from error
 
 
+def _give_back(content: bytes) -> None:
+    """Write what was read and what was left unread: a filter that fails must not empty or cut the user's buffer."""
+    write(content)
+    while len(content) > STANDARD_INPUT_LIMIT and (more := sys.stdin.buffer.read(COPY_BYTES)):
+        write(more)
+
+
 def _decode(content: bytes) -> str:
+    if not content:
+        raise EmptyText.of("Standard input")
+    if len(content) > STANDARD_INPUT_LIMIT:
+        raise FileUnreadable.at("Standard input", f"it is larger than {STANDARD_INPUT_LIMIT // 2**20} MB")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -172,3 +188,12 @@ def line_range(word: str) -> LineRange:
     if match is None:
         raise argparse.ArgumentTypeError(f"{word!r} is not A:B, such as 10:42")
     return LineRange(first=int(match[1]), last=int(match[2] or match[1]))
+
+
+def _explain_extra(arguments: argparse.Namespace, extra: list[str]) -> str:
+    """Say where a word belongs that `plgd edit` has no place for."""
+    if any(word.startswith("-") for word in extra):
+        return f"unrecognized arguments: {' '.join(extra)}"
+    if arguments.instruction is None:
+        return f"the instruction follows -i, such as: plgd edit {arguments.path} -i {shlex.quote(extra[0])}"
+    return f"one file at a time; {extra[0]!r} is one too many"

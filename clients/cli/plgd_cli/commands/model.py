@@ -26,7 +26,7 @@ def register(_name: str, parser: Parser) -> None:
     commands = parser.add_subparsers(dest="model_command", metavar="COMMAND", required=True, title="commands")
     for name, (run, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        command.set_defaults(run=run)
+        command.set_defaults(run=run, parser=command)
         command.add_argument("--json", action="store_true", help="print the answer as JSON")
         if name != "list":
             command.add_argument("name", metavar="NAME", type=text, help="a listed name, a folder, or owner/name")
