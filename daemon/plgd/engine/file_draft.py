@@ -26,12 +26,20 @@ class FileDraftProposer:
         sources: the text to rewrite first, then others that the reply may resemble.
         n_prompt: tokens of the history before the reply; the cursor begins to move behind them.
         codec: for substitutions; without one there are none.
+        odds: to go on with; new ones by default.
     """
 
-    def __init__(self, sources: Sequence[Sequence[int]], n_prompt: int, codec: SpanCodec | None = None) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Sequence[int]],
+        n_prompt: int,
+        codec: SpanCodec | None = None,
+        *,
+        odds: Odds | None = None,
+    ) -> None:
         self._sources = Sources(sources or ((),))
         self._overlay = Overlay()
-        self._cursor = Cursor(self._sources, self._overlay, Odds())
+        self._cursor = Cursor(self._sources, self._overlay, odds or Odds())
         self._patcher = Patcher(self._sources, self._overlay, codec) if codec is not None else None
         self._n_skip = n_prompt
 

@@ -70,6 +70,10 @@ class Odds:
         self.by_share = list(start.by_share)
         self._run_row = len(start.by_origin)
         self._patch_row = self._run_row + 1
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what is known of a reply alone: how much of it was foretold, and the bias."""
         self._share = START_SHARE
         self._bias = 0.0
 
