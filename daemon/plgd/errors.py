@@ -188,13 +188,11 @@ class LinesOutOfRange(InputError):
 
     @classmethod
     def of(cls, name: str, first: int, last: int, n_lines: int) -> LinesOutOfRange:
-        if first < 1:
-            return cls(f"Lines are counted from 1, so there is no line {first} in {name}.")
-        if first > last:
-            return cls(
-                f"Lines {first}:{last} end before they begin. Write the first line before the last: {last}:{first}."
-            )
         has = "1 line" if n_lines == 1 else f"{n_lines} lines"
+        if first < 1:
+            return cls(f"Lines are counted from 1, so there is no line {first}; {name} has {has}.")
+        if first > last:
+            return cls(f"Lines {first}:{last} end before they begin: write {last}:{first}. {name} has {has}.")
         return cls(f"Lines {first}:{last} are not all in {name}, which has {has}.")
 
 
@@ -298,7 +296,9 @@ class DamagedModel(ModelError):
 
     @classmethod
     def of(cls, name: str, reason: str) -> DamagedModel:
-        return cls(f"The files of model {name!r} are damaged: {reason}. Fetch it again: plgd model pull {name} --force")
+        is_folder = name.startswith(("/", "./", "../", "~"))
+        remedy = "Copy or make the folder again." if is_folder else f"Fetch it again: plgd model pull {name} --force"
+        return cls(f"The files of model {name!r} are damaged: {reason}. {remedy}")
 
     @classmethod
     def adapter(cls, name: str, file: str, reason: str) -> DamagedModel:
@@ -469,7 +469,12 @@ class VersionMismatch(DaemonError):
 
     @classmethod
     def between(cls, client: str, daemon: str) -> VersionMismatch:
-        return cls(f"The daemon is plgd {daemon}, this is plgd {client}. Restart it with: plgd restart")
+        if client == daemon:
+            return cls(f"The daemon is another build of plgd {daemon}. Restart it with: plgd restart")
+        return cls(
+            f"The daemon is plgd {daemon}, this is plgd {client}. Update the older of the two, or stop the daemon with "
+            "its own `plgd stop`."
+        )
 
 
 class ConnectionLost(DaemonError):

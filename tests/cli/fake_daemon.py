@@ -21,7 +21,7 @@ from plgd.version import __version__
 
 __all__ = ("Answer", "FakeDaemon", "status_result")
 
-Answer = msgspec.Struct | PlgdError | Callable[[], msgspec.Struct] | None
+Answer = msgspec.Struct | PlgdError | Callable[[], msgspec.Struct | PlgdError] | None
 
 ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
 ResultT = TypeVar("ResultT", bound=msgspec.Struct)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,19 @@ import pytest
 
 from cli.command import plgd, started
 from cli.fake_daemon import FakeDaemon, status_result
+from plgd.errors import PlgdError, VersionMismatch
 from plgd.paths import Paths, private_folder
-from plgd.protocol.messages import DocumentInfo, JobInfo, Stage, StatusResult, StopParams, StopResult
-from plgd.protocol.methods import STATUS, STOP
+from plgd.protocol.messages import (
+    PROTOCOL_VERSION,
+    DocumentInfo,
+    HelloResult,
+    JobInfo,
+    Stage,
+    StatusResult,
+    StopParams,
+    StopResult,
+)
+from plgd.protocol.methods import HELLO, STATUS, STOP
 from plgd.version import __version__
 
 
@@ -78,6 +89,15 @@ def test_start_waits_for_a_daemon_that_is_stopping(daemon: FakeDaemon) -> None:
     done = plgd("start")
     assert (0, f"plgd {__version__} is running (process 4712).\n") == (done.returncode, done.stdout.decode())
     assert b"process 4711" in done.stderr
+
+
+def test_restart_of_another_build(daemon: FakeDaemon) -> None:
+    """A daemon that makes room as soon as it is greeted needs no `stop` to be restarted."""
+    build = HelloResult(protocol=PROTOCOL_VERSION, version=__version__, pid=4711)
+    greetings: Iterator[msgspec.Struct | PlgdError] = iter([VersionMismatch.between(__version__, __version__), build])
+    daemon.answers(HELLO, lambda: next(greetings))
+    done = plgd("restart")
+    assert (0, f"plgd {__version__} is running already (process 4711).\n") == (done.returncode, done.stdout.decode())
 
 
 def test_restart_with_a_wrong_configuration_leaves_the_daemon_alone(daemon: FakeDaemon, paths: Paths) -> None:

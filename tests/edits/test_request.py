@@ -56,11 +56,20 @@ def test_a_request_that_cannot_be_carried_out(params: EditParams, error: type[Pl
         prepare(params, DocumentStore())
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 1), (1, 4), (3, 2), (4, 4), (-1, 1)])
-def test_lines_out_of_range(first: int, last: int) -> None:
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (0, 1, r"counted from 1, so there is no line 0; text\.txt has 3 lines"),
+        (-1, 1, "there is no line -1;"),
+        (3, 2, r"Lines 3:2 end before they begin: write 2:3\. text\.txt has 3 lines"),
+        (1, 4, r"Lines 1:4 are not all in text\.txt, which has 3 lines"),
+        (4, 4, "Lines 4:4 are not all in"),
+    ],
+)
+def test_lines_out_of_range(first: int, last: int, words: str) -> None:
     """A range that is reversed or not in the text is refused; the message says how many lines there are."""
     params = EditParams(instruction="x", text=TEXT, range=LineRange(first=first, last=last))
-    with pytest.raises(LinesOutOfRange, match=rf"Lines {first}:{last} are not in text\.txt, which has 3 lines"):
+    with pytest.raises(LinesOutOfRange, match=words):
         prepare(params, DocumentStore())
 
 

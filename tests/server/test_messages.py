@@ -193,6 +193,15 @@ async def test_a_newer_protocol_is_refused(paths: Paths) -> None:
         assert "result" in await client.answer(2)
 
 
+async def test_a_daemon_of_the_same_version_but_another_protocol_makes_room(paths: Paths) -> None:
+    """Two builds of one version may differ: the client's takes over; no version is named twice."""
+    async with serving(paths, Machine()), wire(paths, hello=False) as client:
+        await client.ask(1, "hello", {"protocol": PROTOCOL_VERSION + 1, "version": __version__})
+        error = (await client.answer(1))["error"]
+        assert (VersionMismatch.code, True) == (error["code"], error["data"]["stopping"])
+        assert error["message"].startswith(f"The daemon is another build of plgd {__version__}.")
+
+
 @pytest.mark.parametrize("version", ["999.0", "0.1.1", "0.1.0.1"])
 async def test_an_older_daemon_makes_room(version: str, paths: Paths) -> None:
     """A daemon that is older than its client says that it stops, finishes and is gone."""

@@ -89,13 +89,14 @@ class Handlers:
         dispatcher.add(methods.DOCTOR, self.doctor)
 
     async def hello(self, _call: Call, params: m.HelloParams) -> m.HelloResult:
-        """Compare versions; a daemon that is older than its client makes room for the client's."""
+        """Compare versions; a daemon makes room for its client's unless that is older, or the same in all."""
         if len(params.version) > _VERSION_LIMIT:
             raise InvalidParams(f"hello: a version has at most {_VERSION_LIMIT} characters (field `version`).")
-        newer_client = _release(params.version) > _release(__version__)
-        if newer_client:
+        client, own = _release(params.version), _release(__version__)
+        is_other = client > own or params.protocol != m.PROTOCOL_VERSION
+        if is_other and client >= own:
             self._request_stop(True)
-        if newer_client or params.protocol != m.PROTOCOL_VERSION:
+        if is_other:
             raise VersionRefused(
                 VersionMismatch.between(params.version, __version__),
                 ErrorData(daemon_version=__version__, stopping=self._lifecycle.stopping),

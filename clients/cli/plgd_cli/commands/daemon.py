@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
 from plgd.config import load_config
-from plgd.errors import DaemonUnreachable
+from plgd.errors import DaemonUnreachable, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol.messages import NoParams, StatusResult, StopParams
 from plgd.protocol.methods import STATUS, STOP
@@ -45,8 +46,8 @@ def _start(_arguments: argparse.Namespace) -> int:
             return 0
         say(f"plgd (process {status.pid}) finishes its edits; another starts when it has stopped.")
         ask(STOP, StopParams(), start=False)
-    except DaemonUnreachable:
-        pass  # none runs, or none any more
+    except (DaemonUnreachable, VersionMismatch):
+        pass  # none runs, or none any more, or one that makes room
     status = ask(STATUS, NoParams())
     write(f"plgd {status.version} is running (process {status.pid}).\n")
     return 0
@@ -64,7 +65,8 @@ def _stop(arguments: argparse.Namespace) -> int:
 
 def _restart(arguments: argparse.Namespace) -> int:
     load_config(Paths.from_environment().config_file)  # with a mistake in it, the daemon that runs is the better one
-    _stop(arguments)
+    with suppress(VersionMismatch):  # it makes room already, or the start says why not
+        _stop(arguments)
     return _start(arguments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +39,7 @@ BROKEN: Final = {
 }
 # How mlx words weights that are missing, unknown or of another shape.
 MISFIT_SIGNS: Final = ("parameters not in model", "Missing", "shape")
+MISFIT_WIDTH: Final = 200
 # For a configuration that says nothing.
 USUAL_LIMIT: Final = 8192
 # Beyond this share of the machine's memory the weights stay as stored: slow beats swapping.
@@ -122,7 +124,8 @@ def _check_weights(folder: Path, name: str) -> None:
     if not found:
         raise DamagedModel.of(name, f"{folder} has no model*.safetensors")
     if missing := sorted(wanted - found):
-        raise DamagedModel.of(name, f"{', '.join(missing)} is missing")
+        more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
+        raise DamagedModel.of(name, f"{missing[0]}{more} missing")
     for file in sorted(found):
         path = folder / file
         with path.open("rb") as stream:
@@ -146,7 +149,8 @@ def _build(folder: Path, name: str) -> nn.Module:
         # mlx-lm raises these for architectures and formats it lacks, and for weights that do not fit.
         text = str(error) or type(error).__name__
         if any(sign in text for sign in MISFIT_SIGNS):
-            raise DamagedModel.of(name, f"its weights do not fit its config.json ({text})") from error
+            first = textwrap.shorten(text, MISFIT_WIDTH, placeholder=" ...")  # mlx names every weight
+            raise DamagedModel.of(name, f"its weights do not fit its config.json ({first})") from error
         raise UnsupportedModel.of(name, f"mlx-lm says: {text}") from error
     except (RuntimeError, OSError) as error:
         raise DamagedModel.of(name, str(error)) from error
