@@ -73,7 +73,7 @@ def test_rounded_mask_hides_what_is_not_there(n_held: int, n_new: int, window: i
     assert not mask[:, n_held + n_new :].any().item()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(data=st.data())
 @pytest.mark.parametrize("config", [LLAMA, make_config("gemma3_text"), make_config("deepseek_v3"), make_config("lfm2")])
 def test_fixed_shapes_change_nothing(config: dict[str, Any], data: st.DataObject) -> None:

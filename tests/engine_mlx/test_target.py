@@ -81,7 +81,7 @@ def test_a_step_is_in_flight_after_advance(tiny_model: MlxModel) -> None:
     assert n_passes == target.counts.n_passes
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(data=st.data())
 def test_drafts_change_nothing(tiny_model: MlxModel, reply: list[int], data: st.DataObject) -> None:
     """Right, wrong and half-right drafts of any length, mixed with pipelined steps, leave the reply as it is."""
