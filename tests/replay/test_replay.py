@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 from rich.console import Console
+from tokenizers import Tokenizer as TokenizerFile
+from tokenizers.models import BPE
 
 from characters import characters
 from plgd.bench.bound import bound_ms, copied_runs
 from plgd.bench.cost_tables import load_cost_tables
+from plgd.bench.options import add_options
 from plgd.bench.pairs import FilePair
 from plgd.bench.replay import REPLAYED, replay, replay_trace
-from plgd.bench.replay_command import ReplayReport, make_traces, show_replay
+from plgd.bench.replay_command import ReplayReport, load_plotter, make_traces, run, show_replay
 from plgd.bench.trace import Trace, make_trace, open_tokenizer
 from plgd.bench.trace_target import TraceTarget
 from plgd.errors import BenchError
@@ -113,6 +120,62 @@ def test_the_report_has_the_documented_shape(capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert f"cpu: bound {found['cpu'].bound:.2f}" in printed
     assert "file_draft" in printed
+
+
+def test_a_plot_is_drawn(tmp_path: Path) -> None:
+    """A replay can be drawn; a file that cannot be written is an error that names it."""
+    found = replay([trace_of()], THREE, characters(), policies=("off", "cost"))
+    plot = load_plotter()
+    plot(found, tmp_path / "replay.png")
+    assert (tmp_path / "replay.png").stat().st_size
+    with pytest.raises(BenchError, match="missing"):
+        plot(found, tmp_path / "missing" / "replay.png")
+
+
+def test_the_command_replays_pairs_of_ones_own(tmp_path: Path) -> None:
+    """`--replay --pairs DIR` needs a folder and a tokenizer, no network and no weights."""
+    for tree, text in (("before", LONG), ("after", CHANGED)):
+        (tmp_path / tree).mkdir()
+        (tmp_path / tree / "a.py").write_text(text, encoding="utf-8")
+    tokenizer = TokenizerFile(
+        BPE({character: place for place, character in enumerate(sorted(map(chr, range(128))))}, [])
+    )
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    words = [
+        "--replay",
+        "--pairs",
+        tmp_path,
+        "--tokenizer",
+        tmp_path,
+        "--tables",
+        "cpu",
+        "--policies",
+        "off,cost",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "plgd", "bench", *map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    policies = json.loads(done.stdout)["tables"]["cpu"]["policies"]
+    assert 1.0 == policies["off"]["speedup"] < policies["cost"]["speedup"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--tables", "abacus"], "abacus"),
+        (["--policies", "best"], "best"),
+        (["--kinds", "magic"], "magic"),
+        (["--cost-tables", "none.toml"], r"none\.toml"),
+    ],
+)
+def test_unknown_names_are_refused(words: list[str], message: str) -> None:
+    """Each wrong name is an error that says it, before anything is fetched."""
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    with pytest.raises(BenchError, match=message):
+        run(parser.parse_args(["--replay", *words]), Console())
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from plgd.errors import BenchError
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 
-__all__ = ("RELEASE", "ReplayReport", "make_traces", "run", "show_replay")
+__all__ = ("RELEASE", "ReplayReport", "load_plotter", "make_traces", "run", "show_replay")
 
 Value = TypeVar("Value")
 
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         BenchError: a file, the corpus, a name or the tokenizer is missing or wrong.
         ModelError: the model whose tokenizer is used cannot be found.
     """
+    plot = load_plotter() if arguments.plot is not None else None
     tables = _choose("cost table", load_cost_tables(arguments.cost_tables or SHIPPED), arguments.tables)
     policies = _choose("policy", REPLAYED, arguments.policies)
     kinds = tuple(_choose("kind of edit", dict.fromkeys(KINDS), arguments.kinds or (RELEASE,)))
@@ -78,6 +80,24 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         console.file.write(msgspec.json.encode(report).decode() + "\n")
     else:
         show_replay(report, console)
+    if plot is not None:
+        plot(report.tables, arguments.plot)
+
+
+def load_plotter() -> Callable[[dict[str, TableResult], Path], None]:
+    """Find out before anything is replayed whether a plot can be drawn.
+
+    Raises:
+        BenchError: matplotlib is missing.
+    """
+    try:
+        plot: Callable[[dict[str, TableResult], Path], None] = importlib.import_module(
+            "plgd.bench.replay_plot"
+        ).plot_replay
+    except ModuleNotFoundError as error:
+        raise BenchError.needs(error.name or "a module", "bench") from error
+    plot: Callable[[dict[str, TableResult], Path], None] = module.plot_replay
+    return plot
 
 
 def make_traces(pairs: Sequence[FilePair], kinds: Sequence[str], tokenizer: PlainTokenizer) -> Iterator[Trace]:

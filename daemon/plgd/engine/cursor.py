@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from plgd.engine.hypothesis import Hypothesis, Origin
-from plgd.engine.odds import Odds
+from plgd.engine.odds import RUN_STREAK, Odds
 from plgd.engine.overlay import Overlay, Patch
 from plgd.engine.sources import BREAK, Sources
 
@@ -45,6 +44,9 @@ class Event:
     change: Change | None
     confirmed: Patch | None
     denied: Patch | None
+
+
+UNEVENTFUL: Final = Event(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ class Cursor:
 
     def push(self, token: int) -> Event:
         """Follow the reply by one token."""
+        if self._runs_on(token):
+            return UNEVENTFUL
         best = self._hypotheses[0] if self._hypotheses else None
         patch = best.next_patch(self._overlay) if best is not None else None
         believed = best is not None and best.expects(self._sources.tokens, self._overlay) == token
@@ -125,48 +129,65 @@ class Cursor:
         best = self._hypotheses[0]
         tokens: list[int] = []
         chances: list[float] = []
-        by_traits: dict[tuple[int, int], float] = {}
         is_patched = False
-        for token, patch in islice(self._read(best), n_tokens):
-            traits = self._odds.traits(best, self._age, patch, len(tokens))
-            key = (traits.row, traits.column)
-            chance = by_traits.get(key) if tokens else None
-            if chance is None:
-                chance = self._odds.chance(traits)
-                if tokens:
-                    by_traits[key] = chance
-            tokens.append(token)
-            chances.append(chance)
+        for piece, patch in self._read(best, n_tokens):
             is_patched |= patch is not None
+            n_alike = len(piece)
+            if patch is not None and len(tokens) < n_tokens:
+                chances.append(self._odds.chance(self._odds.traits(best, self._age, patch, len(tokens))))
+                n_alike -= 1
+            chances += self._odds.chances_ahead(best, self._age, len(chances), n_alike)
+            tokens += piece
+            if len(tokens) >= n_tokens:
+                break
         if not tokens:
             return None
         in_source = best.place < self._sources.n_source
-        return Guess(tuple(tokens), tuple(chances), best.streak, in_source, is_patched)
+        return Guess(tuple(tokens[:n_tokens]), tuple(chances[:n_tokens]), best.streak, in_source, is_patched)
 
-    def _read(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Patch | None]]:
-        """Yield the tokens that a hypothesis foretells; with the first of a patch, the patch."""
+    def _runs_on(self, token: int) -> bool:
+        """Follow the reply by a token if all is as it is in nearly every token of a copy; say so.
+
+        There is one hypothesis, which is a run in a source and outside of patches, and it is right.
+        """
+        sources = self._sources
+        if len(self._hypotheses) != 1 or self._age or self._left_at is not None:
+            return False
+        best = self._hypotheses[0]
+        place = best.place
+        if best.streak < RUN_STREAK or place >= sources.n_source - 1 or best.next_patch(self._overlay) is not None:
+            return False
+        if sources.tokens[place] != token or sources.tokens[place + 1] == BREAK:
+            return False
+        self._odds.learn_run(best.streak)
+        best.streak += 1
+        best.place = self._anchor = place + 1
+        best.is_raw = False
+        sources.append(token, is_copied=True)
+        return True
+
+    def _read(self, hypothesis: Hypothesis, n_tokens: int) -> Iterator[tuple[Sequence[int], Patch | None]]:
+        """Yield pieces of what a hypothesis foretells, `n_tokens` or a few more; with a whole patch, itself."""
         tokens, overlay = self._sources.tokens, self._overlay
         place = hypothesis.place
         patch = hypothesis.next_patch(overlay)
         if patch is not None:
-            n_read = hypothesis.n_read
-            for token in patch.tokens[n_read:]:
-                yield token, None if n_read else patch
-                n_read += 1
+            yield patch.tokens[hypothesis.n_read :], None if hypothesis.n_read else patch
             place = patch.end
         elif hypothesis.is_raw:
-            yield tokens[place], None
+            yield tokens[place : place + 1], None
             place += 1
-        while place < len(tokens) and tokens[place] != BREAK:
-            patch = overlay.patch_at(place)
-            if patch is None:
-                yield tokens[place], None
-                place += 1
-                continue
-            yield patch.tokens[0], patch
-            for token in patch.tokens[1:]:
-                yield token, None
-            place = patch.end
+        end = min(self._sources.end_behind(place), place + n_tokens)
+        while place < end:
+            next_patched = overlay.find_next(place, end)
+            if next_patched > place:
+                yield tokens[place:next_patched], None
+            if next_patched == end:
+                return
+            patch = overlay.patch_at(next_patched)
+            if patch is not None:
+                yield patch.tokens, patch
+                place = patch.end
 
     def _follow(self, token: int) -> tuple[list[Hypothesis], Patch | None]:
         """Let each hypothesis see the token; return those it agrees with and the patch that the likeliest completed."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from plgd.engine.chain import ProposerChain
 from plgd.engine.codec import SpanCodec
 from plgd.engine.file_draft import FileDraftProposer
-from plgd.engine.governor import make_proposer
+from plgd.engine.ngram import NgramProposer
 from plgd.engine.proposer import Proposer
 
 __all__ = ("make_file_proposer",)
+
+# Behind the file draft, n-grams find only what stands in the prompt outside of the sources; each length has its price.
+OWN_NGRAMS: Final = (3, 4)
 
 
 def make_file_proposer(
@@ -22,11 +26,12 @@ def make_file_proposer(
         sources: texts the reply may resemble, the text to rewrite first.
         n_prompt: tokens of the history before the reply.
         codec: for substitutions.
-        ngram_min: shortest n-gram; 0 takes the `cost` policy's own.
-        ngram_max: longest n-gram; 0 takes the `cost` policy's own.
+        ngram_min: shortest n-gram; 0 takes `OWN_NGRAMS`.
+        ngram_max: longest n-gram; 0 takes `OWN_NGRAMS`.
 
     Raises:
         ValueError: the n-gram lengths are out of bounds.
     """
-    ngrams = make_proposer("cost", ngram_min=ngram_min, ngram_max=ngram_max)
+    longest = ngram_max or max(OWN_NGRAMS[1], ngram_min)
+    ngrams = NgramProposer(ngram_min or min(OWN_NGRAMS[0], longest), longest)
     return ProposerChain(FileDraftProposer(sources, n_prompt, codec), ngrams)

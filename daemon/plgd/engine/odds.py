@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import repeat
 from math import exp
-from typing import Final
+from typing import Final, NamedTuple
 
 from plgd.engine.hypothesis import Hypothesis
 from plgd.engine.odds_start import START, StartWeights
 from plgd.engine.overlay import Patch
 
-__all__ = ("MAX_GRADE", "N_STREAKS", "Odds", "Traits")
+__all__ = ("MAX_GRADE", "N_STREAKS", "RUN_STREAK", "Odds", "Traits")
 
 # Upper bounds of the classes of streak length. From RUN on a hypothesis is a run, whatever it came from.
 STREAK_BOUNDS: Final = (0, 1, 2, 3, 5, 8, 15, 31, 63, 127)
 N_STREAKS: Final = len(STREAK_BOUNDS) + 1
 RUN: Final = 7
+RUN_STREAK: Final = STREAK_BOUNDS[RUN - 1] + 1
 STREAK_CLASS: Final = tuple(bisect_left(STREAK_BOUNDS, streak) for streak in range(256))
 
 # Upper bounds of the classes of age: tokens written since the reply left the source. It matters to young streaks only.
@@ -38,8 +40,7 @@ LOWEST_BIAS: Final = -3.0
 HIGHEST_BIAS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(NamedTuple):
     """What the odds of one token depend on: classes, as indices into the weights.
 
     Attributes:
@@ -110,6 +111,26 @@ class Odds:
     def chance(self, traits: Traits) -> float:
         """Return the chance that a token of these traits comes true."""
         return 1.0 / (1.0 + exp(-self.score(traits)))
+
+    def chances_ahead(self, hypothesis: Hypothesis, age: int, n_ahead: int, n_tokens: int) -> Iterator[float]:
+        """Yield the chances of the tokens behind the next `n_ahead` ones, outside patches."""
+        end = n_ahead + n_tokens
+        while n_ahead < end:
+            chance = self.chance(self.traits(hypothesis, age, None, n_ahead))
+            streak = hypothesis.streak + n_ahead
+            place = bisect_left(STREAK_BOUNDS, streak)
+            # All tokens of a class have the same chance; only the first token of all has an age.
+            n_alike = STREAK_BOUNDS[place] - streak + 1 if place < len(STREAK_BOUNDS) else end
+            n_alike = min(n_alike if n_ahead else 1, end - n_ahead)
+            yield from repeat(chance, n_alike)
+            n_ahead += n_alike
+
+    def learn_run(self, streak: int) -> None:
+        """Learn from a token of a run that came true and was believed."""
+        column = STREAK_CLASS[streak] - RUN if streak < len(STREAK_CLASS) else N_STREAKS - 1 - RUN
+        cells = self.cells[self._run_row]
+        cells[column] += CELL_RATE / (1.0 + exp(cells[column] + self.by_share[self.share]))
+        self._share += SHARE_RATE * (1.0 - self._share)
 
     def learn(self, traits: Traits, *, came_true: bool, was_believed: bool) -> None:
         """Learn from one token that a hypothesis foretold.

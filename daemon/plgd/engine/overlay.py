@@ -65,6 +65,13 @@ class Overlay:
         """Return the patch that begins at a place."""
         return self._patches.get(place)
 
+    def find_next(self, start: int, end: int) -> int:
+        """Return the first place of a range where a patch begins, its end when there is none."""
+        patches = self._patches
+        if not patches:
+            return end
+        return next((place for place in range(start, end) if place in patches), end)
+
     def lay(self, patch: Patch) -> None:
         """Put a patch over its place, instead of one that is there."""
         self._patches[patch.start] = patch

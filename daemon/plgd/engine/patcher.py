@@ -20,6 +20,8 @@ BLOCK: Final = 128
 CONTEXT: Final = 12
 # A changed line longer than this is left alone: it would be tokenized whole.
 MAX_WINDOW: Final = 256
+# Neighbouring changed lines are tokenized in one go up to this length; the call costs more than the tokens.
+MERGED_WINDOW: Final = 64
 # A change of more tokens than this teaches nothing.
 MAX_CHANGE: Final = 48
 
@@ -128,7 +130,7 @@ class Patcher:
             last = token
             while last < n and (places[last] < rewrite.end or not self._begins_line(start + last) or last == first):
                 last += 1
-            if window is not None and start + first < window[1]:
+            if window is not None and start + first < window[1] + (start + last - window[0] <= MERGED_WINDOW):
                 window = (window[0], max(window[1], start + last), [*window[2], rewrite])
                 continue
             if window is not None:

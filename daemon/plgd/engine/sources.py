@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -62,9 +62,17 @@ class Sources:
         """About how much memory it takes."""
         return BYTES_PER_TOKEN * len(self.tokens)
 
-    def append(self, token: int) -> None:
-        """Take in the next token; until the constructor is done, of a source, then of the reply."""
+    def append(self, token: int, *, is_copied: bool = False) -> None:
+        """Take in the next token; until the constructor is done, of a source, then of the reply.
+
+        Args:
+            token: the token.
+            is_copied: it follows here as it does in the place that is being copied, which is indexed already.
+        """
         tokens = self.tokens
+        if is_copied:
+            tokens.append(token)
+            return
         place = len(tokens)
         # What ends here has gained a follower. Keys are hashes: whoever looks up compares the tokens.
         if place >= FAR_GRAM:
@@ -73,6 +81,13 @@ class Sources:
             if place >= n:
                 latest[hash(tuple(tokens[-n:]))] = place
         tokens.append(token)
+
+    def end_behind(self, place: int) -> int:
+        """Return the end of the source, or of the reply, that a place is in."""
+        following = bisect_right(self.starts, place)
+        if place >= self.n_source:
+            return len(self.tokens)
+        return (self.starts[following] if following < len(self.starts) else self.n_source) - 1
 
     def find_near(self, token: int, anchor: int) -> Iterator[int]:
         """Yield the places right behind a token's occurrences in the sources around a place, nearest first."""
