@@ -91,9 +91,7 @@ def load_plotter() -> Callable[[dict[str, TableResult], Path], None]:
         BenchError: matplotlib is missing.
     """
     try:
-        plot: Callable[[dict[str, TableResult], Path], None] = importlib.import_module(
-            "plgd.bench.replay_plot"
-        ).plot_replay
+        module = importlib.import_module("plgd.bench.replay_plot")
     except ModuleNotFoundError as error:
         raise BenchError.needs(error.name or "a module", "bench") from error
     plot: Callable[[dict[str, TableResult], Path], None] = module.plot_replay
