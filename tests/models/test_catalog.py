@@ -14,7 +14,7 @@ from plgd.models import catalog
 from plgd.models import pull as pull_module
 from plgd.models.builtin import ADAPTER
 from plgd.models.catalog import info, list_models, resolve, select
-from plgd.models.entries import ENTRIES, recommend
+from plgd.models.entries import ENTRIES, Machine, recommend
 from plgd.models.index import URL_VARIABLE
 from plgd.models.pull import pull
 from plgd.paths import Paths
@@ -124,7 +124,16 @@ def test_misspelt_name(paths: Paths, name: str, nearest: str) -> None:
         pull(name, paths, convert=convert)
 
 
-@pytest.mark.parametrize("name", ["/no/such/folder", "./none", "zzz", "a b/c"])
+@pytest.mark.parametrize("name", ["/no/such/folder", "./none", "~nobody-of-this-name/m"])
+def test_folder_that_is_not_there(paths: Paths, name: str) -> None:
+    """What is written as a path is called a folder that is missing, by `resolve` and `pull` alike."""
+    with pytest.raises(UnknownModel, match=f"^{name}: no such folder"):
+        resolve(name, paths, CONFIG)
+    with pytest.raises(UnknownModel, match=f"^{name}: no such folder"):
+        pull(name, paths, convert=convert)
+
+
+@pytest.mark.parametrize("name", ["zzz", "a b/c"])
 def test_name_of_nothing(paths: Paths, name: str) -> None:
     """A name like no other is unknown, without a guess."""
     with pytest.raises(UnknownModel, match=r"is called .*\. Use a name"):
@@ -135,6 +144,11 @@ def test_unpulled_id(paths: Paths) -> None:
     """A Hugging Face id that is not in the cache is not pulled; plgd does not ask the network."""
     with pytest.raises(ModelNotPulled, match="plgd model pull someone/model@v1"):
         resolve("someone/model@v1", paths, CONFIG)
+    described = info("someone/model@v1", paths, CONFIG)
+    assert (described.pulled, described.description) == (
+        False,
+        "neither listed nor here; a pull asks whether it exists",
+    )
 
 
 def test_list_survives_a_broken_model(paths: Paths, tmp_path: Path) -> None:
@@ -174,17 +188,27 @@ def test_damaged_builtin(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory_bytes", "name"),
+    ("machine", "name"),
     [
-        (0, "builtin"),
-        (4 * GB, "builtin"),
-        (8 * GB, "mlx-community/Qwen3-4B-Instruct-2507-4bit"),
-        (17 * GB, "mlx-community/Qwen2.5-Coder-7B-Instruct-4bit"),
-        (34 * GB, "mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit"),
-        (128 * GB, "mlx-community/Qwen3-Coder-Next-4bit"),
+        (Machine(), "builtin"),
+        (Machine(4 * GB), "builtin"),
+        (Machine(8 * GB), "mlx-community/Qwen3-4B-Instruct-2507-4bit"),
+        (Machine(17 * GB), "mlx-community/Qwen2.5-Coder-7B-Instruct-4bit"),
+        (Machine(34 * GB), "mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit"),
+        (Machine(128 * GB), "mlx-community/Qwen3-Coder-Next-4bit"),
+        (Machine(17 * GB, on_cpu=True), "builtin"),
+        (Machine(34 * GB, on_cpu=True), "mlx-community/Qwen3-4B-Instruct-2507-4bit"),
     ],
 )
-def test_recommendation_fits_the_memory(paths: Paths, memory_bytes: int, name: str) -> None:
-    """The largest model of the catalog that the memory holds is recommended."""
-    assert recommend(memory_bytes) == name
-    assert list_models(paths, CONFIG, memory_bytes=memory_bytes).recommended == name
+def test_recommendation_fits_the_memory(paths: Paths, machine: Machine, name: str) -> None:
+    """The largest model that the memory holds is recommended: packed on a GPU, in float32 on a CPU."""
+    assert recommend(machine) == name
+    assert list_models(paths, CONFIG, machine).recommended == name
+
+
+def test_list_says_what_is_too_large(paths: Paths) -> None:
+    """A model that needs more memory than the machine has is marked; what it needs depends on the device."""
+    name = "mlx-community/Qwen2.5-Coder-3B-Instruct-4bit"
+    packed, wide = (info(name, paths, CONFIG, Machine(16 * GB, on_cpu)) for on_cpu in (False, True))
+    assert ("too large" in packed.description, "too large" in wide.description) == (False, True)
+    assert packed.memory_bytes < 4 * 3_100_000_000 < wide.memory_bytes

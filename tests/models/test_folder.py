@@ -22,6 +22,11 @@ def cut(name: str, n_bytes: int) -> Callable[[Path], None]:
     return damage
 
 
+def write_index(content: str) -> Callable[[Path], object]:
+    """Give the folder this index."""
+    return lambda folder: (folder / "model.safetensors.index.json").write_text(content)
+
+
 def lose_a_shard(folder: Path) -> None:
     """Write an index that names a file which is not there."""
     index = {"weight_map": {"w": "model.safetensors", "v": "model-00002-of-00002.safetensors"}}
@@ -60,6 +65,9 @@ def test_template_in_a_file_of_its_own(tmp_path: Path) -> None:
         (cut("model.safetensors", 100_000), "has 100,000 bytes instead of 200,072"),
         (lambda folder: (folder / "config.json").write_text("[]"), "not a JSON object"),
         (lose_a_shard, "model-00002-of-00002.safetensors is missing"),
+        (write_index('{"weight_map": ["w"]}'), "does not map weights to files"),
+        (write_index('{"weight_map": {"w": 1}}'), "does not map weights to files"),
+        (write_index("{}"), "does not map weights to files"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, damage: Callable[[Path], object], reason: str) -> None:
@@ -68,6 +76,22 @@ def test_damage_is_named(tmp_path: Path, damage: Callable[[Path], object], reaso
     damage(folder)
     with pytest.raises(DamagedModel, match=reason):
         check_folder(folder, "m")
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("owner/m", r"Fetch it again: plgd model pull owner/m --force"),
+        ("/models/m", r"Copy or make the folder again\."),
+        ("./m", r"Copy or make the folder again\."),
+    ],
+)
+def test_damage_has_a_remedy(tmp_path: Path, name: str, remedy: str) -> None:
+    """A model that was fetched can be fetched again; the user's own folder cannot."""
+    folder = write_model(tmp_path / "m")
+    (folder / "config.json").write_text("[]")
+    with pytest.raises(DamagedModel, match=remedy):
+        check_folder(folder, name)
 
 
 @pytest.mark.parametrize(

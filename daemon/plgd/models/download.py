@@ -35,6 +35,10 @@ class KnownFile:
     n_bytes: int
 
 
+class _EndedEarly(Exception):
+    """A source came to its end, in order, before the file's."""
+
+
 def download(location: Location, file: KnownFile, target: Path, pulling: Pulling) -> None:
     """Fetch a file, check it, and put it at `target`; until then it is `target` with `.part` added.
 
@@ -63,6 +67,9 @@ def download(location: Location, file: KnownFile, target: Path, pulling: Pulling
             break
         try:
             _append(location, file, part, before, pulling)
+        except _EndedEarly as error:
+            if part.stat().st_size <= before:
+                raise PullFailed.of(pulling.name, f"{_host(location.url)} has {error}") from error
         except (httpx2.TransportError, httpx2.InvalidURL, httpx2.TooManyRedirects) as error:
             if not part.exists() or part.stat().st_size <= before:
                 raise PullFailed.of(pulling.name, f"{_host(location.url)} cannot be reached ({error})") from error
@@ -110,7 +117,7 @@ def _append(location: Location, file: KnownFile, part: Path, start: int, pulling
         stream.flush()
         os.fsync(stream.fileno())
     if done < file.n_bytes:
-        raise httpx2.ReadError(f"the file ended after {done:,} of {file.n_bytes:,} bytes")
+        raise _EndedEarly(f"only {done:,} of the {file.n_bytes:,} bytes of {file.name}")
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def check_folder(folder: Path, name: str) -> FolderFacts:
         raise UnsupportedModel.of(name, f"{folder} holds no tokenizer")
     index = folder / INDEX
     if index.exists():
-        for file in sorted(set(_read_json(index, name).get("weight_map", {}).values())):
+        for file in sorted(_weight_files(_read_json(index, name), name)):
             if not (folder / file).exists():
                 raise DamagedModel.of(name, f"{file} is missing")
     for file in weights:
@@ -74,6 +74,13 @@ def _read_json(path: Path, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DamagedModel.of(name, f"{path.name} is not a JSON object")
     return content
+
+
+def _weight_files(index: dict[str, Any], name: str) -> set[str]:
+    weight_map = index.get("weight_map")
+    if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
+        raise DamagedModel.of(name, f"{INDEX} does not map weights to files")
+    return set(weight_map.values())
 
 
 def _check_safetensors(path: Path, name: str) -> None:

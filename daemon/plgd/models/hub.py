@@ -33,7 +33,7 @@ from plgd.errors import ModelError, PullFailed, UnknownModel
 from plgd.models.download import KnownFile, download
 from plgd.models.folder import check_folder
 from plgd.models.index import Location
-from plgd.models.steps import Pulling, check_space, only_one
+from plgd.models.steps import Pulling, check_space, make_folder, only_one
 
 __all__ = ("HubId", "find_cached", "list_cached", "pull_snapshot")
 
@@ -82,7 +82,7 @@ def list_cached() -> dict[str, Path]:
     """Return the models in the cache that could be used: ids and snapshot folders, the newest of each."""
     try:
         repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
-    except CacheNotFound:
+    except (CacheNotFound, ValueError):  # the latter when the cache's place is taken by a file
         return {}
     found: dict[str, Path] = {}
     for repo in sorted(repos, key=lambda repo: repo.repo_id):
@@ -106,7 +106,7 @@ def pull_snapshot(hub_id: HubId, pulling: Pulling, *, force: bool = False) -> Pa
 
     Args:
         hub_id: which.
-        pulling: progress as `wait`, `find`, `download` and `verify`.
+        pulling: progress as `wait`, `ask-hub`, `download` and `verify`.
         force: fetch again what is there.
 
     Returns:
@@ -119,11 +119,11 @@ def pull_snapshot(hub_id: HubId, pulling: Pulling, *, force: bool = False) -> Pa
         NoSpace: the disk cannot hold it.
         Cancelled: by the caller.
     """
-    pulling.report("find")
+    pulling.report("ask-hub")
     cache = Path(constants.HF_HUB_CACHE)
     storage = f"models--{hub_id.repo.replace('/', '--')}"
     locks = cache / ".locks" / storage
-    locks.mkdir(parents=True, exist_ok=True)
+    make_folder(locks, pulling)
     with _hub_errors(pulling), only_one(locks / "plgd.lock", pulling):
         api = HfApi()
         info = api.model_info(hub_id.repo, revision=hub_id.revision, files_metadata=True)

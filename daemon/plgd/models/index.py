@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ __all__ = ("URL_VARIABLE", "Location", "find_wheel")
 
 # Takes the place of pip's answer: a URL (http, https or file) of the built-in model's wheel.
 URL_VARIABLE: Final = "PLGD_WHEEL_URL"
+# What pip warns of before it gives up: an error's class and words in quotes, then the page that it wanted.
+BROKEN_CONNECTION: Final = re.compile(r"Retry\(total=0,.*connection broken by '\w+\((.*)\)': ")
 # How often a cancel is looked for while pip works.
 POLL_S: Final = 0.2
 
@@ -96,16 +99,21 @@ def _run_pip(pulling: Pulling, *arguments: str) -> str:
             except subprocess.TimeoutExpired:
                 if pulling.cancelled():
                     pip.kill()
-                pulling.report("find")
+                pulling.report("ask-pip")
     if pip.returncode != 0:
-        raise PullFailed.of(pulling.name, f"pip did not find it on the package index ({_last_line(complaints)})")
+        raise PullFailed.of(pulling.name, _why(complaints.decode(errors="replace")))
     return output.decode()
 
 
-def _last_line(complaints: bytes) -> str:
-    lines = [line for line in complaints.decode(errors="replace").splitlines() if line.strip()]
+def _why(complaints: str) -> str:
+    """Say what pip complained of; that it gave up a connection is only in its warnings."""
+    broken = BROKEN_CONNECTION.findall(complaints)
+    if broken:
+        return f"the package index cannot be reached: {broken[-1]}"
+    lines = [line for line in complaints.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")]
-    return (errors or lines or ["it said nothing"])[-1].strip()
+    last = (errors or lines or ["it said nothing"])[-1].strip()
+    return f"pip did not find it on the package index ({last})"
 
 
 def _read_settings(listing: str) -> dict[str, str]:

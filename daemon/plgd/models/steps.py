@@ -11,9 +11,9 @@ from typing import Final, TypeAlias
 
 from filelock import FileLock, Timeout
 
-from plgd.errors import Cancelled, NoSpace
+from plgd.errors import Cancelled, NoSpace, PullFailed
 
-__all__ = ("Convert", "OnProgress", "Pulling", "check_space", "only_one")
+__all__ = ("Convert", "OnProgress", "Pulling", "check_space", "make_folder", "only_one")
 
 # (gguf, folder) -> None: writes an mlx-lm model folder. Injected, because only the engine may import mlx.
 Convert: TypeAlias = Callable[[Path, Path], None]
@@ -65,6 +65,18 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < needed_bytes:
         raise NoSpace.at(str(folder), needed_bytes, free_bytes)
+
+
+def make_folder(folder: Path, pulling: Pulling) -> None:
+    """Create a folder that models are to be put into, unless it is there.
+
+    Raises:
+        PullFailed: it cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PullFailed.of(pulling.name, f"the folder {folder} cannot be made ({error.strerror})") from error
 
 
 @contextmanager

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 from plgd.config import Config
 from plgd.models.catalog import info, list_models, resolve, select
+from plgd.models.entries import Machine
 from plgd.models.pull import pull
 from plgd.paths import Paths
 from plgd.protocol.messages import ModelInfo, ModelListResult
@@ -28,12 +31,11 @@ class PulledModels:
 
     def list(self) -> ModelListResult:
         """List the catalog and every pulled model."""
-        memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return list_models(self._paths, self._config, memory_bytes=memory_bytes)
+        return list_models(self._paths, self._config, _look_at_machine())
 
     def info(self, name: str) -> ModelInfo:
         """Describe one model."""
-        return info(name, self._paths, self._config)
+        return info(name, self._paths, self._config, _look_at_machine())
 
     def use(self, name: str) -> ModelInfo:
         """Make a model the default."""
@@ -51,3 +53,12 @@ class PulledModels:
         """Fetch a model."""
         pull(name, self._paths, convert=convert, on_progress=on_progress, cancelled=cancelled, force=force)
         return self.info(name)
+
+
+def _look_at_machine() -> Machine:
+    """Find out without mlx, which takes long to import, what models run on: the installed build of it tells."""
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    on_cpu = sys.platform != "darwin" and not any(
+        (found.name or "").startswith("mlx-cuda") for found in metadata.distributions()
+    )
+    return Machine(memory_bytes, on_cpu)
