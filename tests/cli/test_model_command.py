@@ -63,7 +63,7 @@ def test_info_says_what_is_known(daemon: FakeDaemon) -> None:
         "what      small, always there\n"
         "source    package index\n"
         "licence   Apache-2.0\n"
-        "size      98 MB on disk\n"
+        "on disk   98 MB\n"
         "context   8,192 tokens\n"
         "selected  yes\n"
         "folder    /cache/models/builtin\n"
@@ -87,15 +87,15 @@ def test_use_says_what_is_left_to_do(daemon: FakeDaemon) -> None:
 
 @pytest.mark.parametrize(("name", "inside"), [("./m", True), ("m", False), ("owner/m", False), ("./gone", True)])
 def test_a_folder_is_found_from_anywhere(name: str, inside: bool, daemon: FakeDaemon, tmp_path: Path) -> None:
-    """A model's folder given with `./` is made absolute, a name that is no folder stays a name."""
+    """A model's folder given with `./` is made absolute, also when there is none; a name stays a name."""
     (tmp_path / "m").mkdir()
     daemon.answers(MODEL_USE, model_info())
     plgd("model", "use", name, cwd=tmp_path)
-    assert (str(tmp_path / "m") if inside else name) == daemon.next_params(MODEL_USE).name
+    assert (str(tmp_path / name) if inside else name) == daemon.next_params(MODEL_USE).name
 
 
 def test_pull_is_plain_lines_in_a_pipe(daemon: FakeDaemon) -> None:
-    """In a pipe a download says each step, and each tenth of it once; the last line says where the model is."""
+    """In a pipe a download says each step once; the last line says where the model is."""
     sizes = [0, 5_000_000, 25_000_000, 27_000_000, 100_000_000]
     daemon.notifies(
         MODEL_PULL,

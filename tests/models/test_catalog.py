@@ -145,10 +145,7 @@ def test_unpulled_id(paths: Paths) -> None:
     with pytest.raises(ModelNotPulled, match="plgd model pull someone/model@v1"):
         resolve("someone/model@v1", paths, CONFIG)
     described = info("someone/model@v1", paths, CONFIG)
-    assert (described.pulled, described.description) == (
-        False,
-        "neither listed nor here; a pull asks whether it exists",
-    )
+    assert (described.pulled, described.description) == (False, "not checked; a pull asks whether it exists")
 
 
 def test_list_survives_a_broken_model(paths: Paths, tmp_path: Path) -> None:

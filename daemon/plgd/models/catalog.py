@@ -127,9 +127,7 @@ def info(name: str, paths: Paths, config: Config, machine: Machine = UNKNOWN) ->
         memory_bytes=entry.needed_bytes(machine) if entry else 0,
         context_limit=found.context_limit if found else (entry.context_limit if entry else 0),
         licence=entry.licence if entry else "",
-        description=_words(entry, machine)
-        if entry or found
-        else "neither listed nor here; a pull asks whether it exists",
+        description=_words(entry, machine) if entry or found else "not checked; a pull asks whether it exists",
         selected=(found.name if found else name) == selected,
     )
 

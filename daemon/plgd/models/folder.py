@@ -52,9 +52,9 @@ def check_folder(folder: Path, name: str) -> FolderFacts:
         raise UnsupportedModel.of(name, f"{folder} holds no tokenizer")
     index = folder / INDEX
     if index.exists():
-        for file in sorted(_weight_files(_read_json(index, name), name)):
-            if not (folder / file).exists():
-                raise DamagedModel.of(name, f"{file} is missing")
+        for part in sorted(_weight_files(_read_json(index, name), name)):
+            if not (folder / part).exists():
+                raise DamagedModel.of(name, f"{part} is missing")
     for file in weights:
         _check_safetensors(file, name)
     return FolderFacts(

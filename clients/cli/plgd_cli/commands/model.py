@@ -113,10 +113,7 @@ def _as_fields(model: ModelInfo) -> str:
             ("what", model.description),
             ("source", model.source),
             ("licence", model.licence),
-            (
-                "size",
-                f"{size(model.size_bytes)} {'on disk' if model.pulled else 'to fetch'}" if model.size_bytes else "",
-            ),
+            ("on disk" if model.pulled else "to fetch", size(model.size_bytes) if model.size_bytes else ""),
             ("needs", f"{size(model.memory_bytes)} of memory" if model.memory_bytes else ""),
             ("context", f"{model.context_limit:,} tokens" if model.context_limit else ""),
             ("selected", "yes" if model.selected else "no"),
