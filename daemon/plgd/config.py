@@ -43,10 +43,12 @@ class ModelConfig(Section, frozen=True):
     Attributes:
         default: the model that edits use; `plgd model use` remembers its choice elsewhere and goes before this.
         context_limit: tokens of prompt and reply together; 0 takes the model's own limit.
+        kv_bits: bits of a kept key or value, 8 or 4, to save memory; 0 keeps them as the model makes them.
     """
 
     default: str = "builtin"
     context_limit: Annotated[int, Meta(ge=0)] = 0
+    kv_bits: Literal[0, 4, 8] = 0
 
 
 class EngineConfig(Section, frozen=True):

@@ -17,7 +17,15 @@ import msgspec
 from plgd.bench.pairs import FilePair, choose_pairs, pairs_from_archives
 from plgd.errors import BenchError
 
-__all__ = ("LISTING", "Package", "Part", "Release", "load_corpus", "read_listing")
+__all__ = (
+    "LISTING",
+    "Listing",
+    "Package",
+    "Part",
+    "Release",
+    "load_corpus",
+    "read_listing",
+)
 
 LISTING: Final = Path(__file__).parent / "data" / "corpus.toml"
 

@@ -11,7 +11,7 @@ import msgspec
 from plgd.engine.cost import StepCosts
 from plgd.errors import BenchError
 
-__all__ = ("SHIPPED", "load_cost_tables")
+__all__ = ("SHIPPED", "Measured", "Row", "load_cost_tables")
 
 SHIPPED: Final = Path(__file__).parent / "data" / "cost-tables.toml"
 

@@ -21,7 +21,17 @@ from plgd.engine.session import Session
 from plgd.engine.stats import Stats
 from plgd.engine.stops import Stops
 
-__all__ = ("REPLAYED", "Fare", "PolicyResult", "TableResult", "Worst", "replay", "replay_trace")
+__all__ = (
+    "REPLAYED",
+    "Fare",
+    "PolicyResult",
+    "Replayed",
+    "ReplayedPolicy",
+    "TableResult",
+    "Worst",
+    "replay",
+    "replay_trace",
+)
 
 PREFILL_SLICE: Final = 4096
 N_WORST: Final = 5

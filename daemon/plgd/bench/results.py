@@ -6,7 +6,13 @@ from typing import Any
 
 import msgspec
 
-__all__ = ("ArmResult", "BenchResult", "Environment", "WorkloadResult")
+__all__ = (
+    "ArmResult",
+    "BenchResult",
+    "Environment",
+    "Record",
+    "WorkloadResult",
+)
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,20 @@ from typing import Final
 
 from plgd.bench.pairs import FilePair
 
-__all__ = ("ADVERSARIAL", "SYNTHETIC", "SyntheticEdit", "edit_of", "unforeseen")
+__all__ = (
+    "ADVERSARIAL",
+    "SYNTHETIC",
+    "SyntheticEdit",
+    "add_field",
+    "delete",
+    "edit_of",
+    "quote_style",
+    "re_indent",
+    "rename",
+    "reorder",
+    "translate_comments",
+    "unforeseen",
+)
 
 SyntheticEdit = Callable[[str, str], tuple[str, str] | None]
 

@@ -12,7 +12,10 @@ from plgd.engine.identifier import is_identifier
 from plgd.engine.overlay import Standing
 from plgd.engine.rules import IndentRule, Rewrite, Rule, SpanRule, WordRule
 
-__all__ = ("Substitutions",)
+__all__ = (
+    "Sighting",
+    "Substitutions",
+)
 
 WORDS: Final = re.compile(r"\w+|\n|[^\S\n]+|[^\w\s]")
 # A whole line break with the blanks of the next line, and what that line begins with.

@@ -46,6 +46,7 @@ class MlxBackend:
             adapter=found.adapter,
             context_limit=self._config.model.context_limit,
             ranges_alone=found.ranges_alone,
+            kv_bits=self._config.model.kv_bits,
             on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
         )
         self._make_ready(model, lambda percent: on_progress(100.0 * _LOAD_SHARE + percent * (1.0 - _LOAD_SHARE)))

@@ -7,7 +7,10 @@ import mlx.core as mx
 from plgd.engine.sampling import Sampling
 from plgd.errors import InvalidParams
 
-__all__ = ("Penalties",)
+__all__ = (
+    "Penalties",
+    "count_past",
+)
 
 
 class Penalties:

@@ -12,7 +12,17 @@ from plgd.engine.mlx.penalties import Penalties
 from plgd.engine.sampling import Sampling
 from plgd.errors import EngineError
 
-__all__ = ("Choices", "Greedy", "Sampled", "Sampler", "choose", "default_margin", "make_sampler")
+__all__ = (
+    "Choices",
+    "Greedy",
+    "Sampled",
+    "Sampler",
+    "choose",
+    "default_margin",
+    "gumbel_noise",
+    "make_sampler",
+    "top_p_threshold",
+)
 
 # How far wide and narrow passes drift apart, in logits.
 MARGINS: Final = {mx.float32: 1e-3, mx.float16: 0.06, mx.bfloat16: 0.25}
