@@ -62,7 +62,7 @@ class EngineConfig(Section, frozen=True):
         prefill_slice: prompt tokens per pass of the model; a cancel waits for one slice.
         near_tie_margin: a choice whose runner-up is closer than this, in logits, counts as a near tie; 0 takes the
             margin that suits the precision of the model.
-        exact: decide near ties as plain decoding does, in a pass of one token.
+        exact: make the choice of a near tie again in a pass of one token.
     """
 
     policy: Policy = "cost"

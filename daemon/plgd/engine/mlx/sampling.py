@@ -24,7 +24,8 @@ __all__ = (
     "top_p_threshold",
 )
 
-# How far wide and narrow passes drift apart, in logits.
+# How far wide and narrow passes drift apart, in logits: in float32 1e-4 was seen, in the others it is a few units in
+# the last place of a logit of about 20.
 MARGINS: Final = {mx.float32: 1e-3, mx.float16: 0.06, mx.bfloat16: 0.25}
 
 # Noise this low or lower has a chance of 1e-24; minus infinity would let a filtered token draw level.
