@@ -113,7 +113,7 @@ def drafted(target: MlxTarget, reply: list[int], draft: Callable[[], tuple[int, 
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("shapes", [None, SHAPES], ids=["any", "fixed"])
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=5)
 @given(data=st.data())
 def test_exact_replies_are_plain_ones(
     networks: list[nn.Module], sampling: Sampling, place: int, shapes: FixedShapes | None, data: st.DataObject
