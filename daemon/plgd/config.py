@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from plgd.errors import ConfigError
 from plgd.protocol import sampling as bounds
+from plgd.protocol.drafting import DraftLength, NgramLength, Policy, check_drafting
 
 __all__ = (
     "Config",
@@ -24,10 +25,6 @@ __all__ = (
     "load_config",
 )
 
-Policy = Literal["cost", "graded", "gated", "ds4", "off"]
-
-# The references' bounds; `cost` may go as wide as any device pays for.
-MAX_DRAFTS: Final[dict[str, int]] = {"cost": 128, "graded": 64, "gated": 64, "ds4": 15, "off": 64}
 
 # Longer waits than any daemon lives; far below what the system's timers hold.
 _YEAR_S: Final = 365 * 86400
@@ -66,27 +63,16 @@ class EngineConfig(Section, frozen=True):
     """
 
     policy: Policy = "cost"
-    ngram_max: Annotated[int, Meta(ge=0, le=16)] = 0
-    ngram_min: Annotated[int, Meta(ge=0, le=16)] = 0
-    max_draft: Annotated[int, Meta(ge=0)] = 0
+    ngram_max: NgramLength = 0
+    ngram_min: NgramLength = 0
+    max_draft: DraftLength = 0
     prefill_slice: Annotated[int, Meta(ge=1, le=8192)] = 512
     near_tie_margin: Annotated[float, Meta(ge=0, le=100)] = 0.0
     exact: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself or the policy."""
-        if bool(self.ngram_min) != bool(self.ngram_max):
-            raise ValueError("ngram_min and ngram_max are set together, or neither is")
-        if self.ngram_min > self.ngram_max:
-            raise ValueError(f"ngram_min ({self.ngram_min}) is larger than ngram_max ({self.ngram_max})")
-        if self.max_draft > MAX_DRAFTS[self.policy]:
-            raise ValueError(
-                f"max_draft ({self.max_draft}) of policy {self.policy} is {MAX_DRAFTS[self.policy]} at most"
-            )
-        if self.policy == "off" and (self.max_draft or self.ngram_max):
-            raise ValueError("max_draft, ngram_min and ngram_max say how to draft, and policy off does not draft")
-        if self.policy == "ds4" and self.ngram_max:
-            raise ValueError("policy ds4 always looks up 4-grams; leave ngram_min and ngram_max out")
+        check_drafting(self.policy, self.max_draft, self.ngram_min, self.ngram_max)
 
 
 class SamplingConfig(Section, frozen=True):

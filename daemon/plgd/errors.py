@@ -522,6 +522,7 @@ class InvalidParams(ProtocolError):
     """The parameters are not of the method's type."""
 
     code = -32602
+    exit_code = 2
 
 
 class FrameTooLarge(ProtocolError):

@@ -15,6 +15,7 @@ from cli.fake_daemon import FakeDaemon
 from cli.results import DIFF, NEW, OLD, edit_result
 from plgd.documents.document import MAX_BYTES
 from plgd.errors import Conflict, ConnectionLost, LinesOutOfRange
+from plgd.protocol.drafting import DraftingParams
 from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
 from plgd.protocol.sampling import SamplingParams
@@ -30,6 +31,7 @@ def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) ->
     words = ["--lines", "2:3", "--model", "owner/name", "--max-tokens", "99", "--name", "other.py"]
     words += ["--temperature", "0.7", "--top-p", "0.9", "--top-k", "40", "--min-p", "0.05", "--seed", "3"]
     words += ["--repetition-penalty", "1.1", "--presence-penalty", "0.5", "--frequency-penalty", "-0.5"]
+    words += ["--policy", "graded", "--max-draft", "15", "--ngram-min", "2", "--ngram-max", "4"]
     plgd("edit", "sum.py", "--instruction", "rename total", *words, cwd=sum_py.parent)
     expected = EditParams(
         instruction="rename total",
@@ -39,6 +41,7 @@ def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) ->
         mode=EditMode.PROPOSE,
         max_tokens=99,
         model="owner/name",
+        drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
         sampling=SamplingParams(
             temperature=0.7,
             top_p=0.9,

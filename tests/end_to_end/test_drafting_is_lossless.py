@@ -14,7 +14,7 @@ from plgd.blas import find_preload
 
 pytestmark = pytest.mark.builtin
 
-POLICIES = ["graded"]
+POLICIES = ["cost"]
 WORKER = Path(__file__).with_name("parity_worker.py")
 
 

@@ -8,9 +8,10 @@ from typing import get_args
 
 import pytest
 
-from plgd.config import MAX_DRAFTS, Policy, load_config
+from plgd.config import load_config
 from plgd.engine import governor
 from plgd.errors import ConfigError
+from plgd.protocol.drafting import MAX_DRAFTS, Policy
 
 
 def test_the_configuration_and_the_engine_know_the_same_policies_and_bounds() -> None:

@@ -8,6 +8,7 @@ from plgd.errors import VersionMismatch
 from plgd.protocol import envelope, methods
 from plgd.protocol import messages as m
 from plgd.protocol.docs import example_result
+from plgd.protocol.drafting import DraftingParams
 from plgd.protocol.sampling import SamplingParams
 
 __all__ = ("NOTES", "REFUSAL", "REQUESTS", "RESULTS")
@@ -54,6 +55,7 @@ REQUESTS: Final = {
                 logit_bias={151: -100.0},
                 seed=4294967295,
             ),
+            drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
         ),
     ),
     "stop": envelope.encode_request(5, methods.STOP, m.StopParams(drain=False)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from plgd.config import EngineConfig
 from plgd.edits.prompt import Prompt
 from plgd.edits.request import PreparedEdit
@@ -12,11 +14,34 @@ from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import make_proposer
 from plgd.engine.model import Model
 from plgd.engine.proposer import Proposer
+from plgd.errors import InvalidParams
+from plgd.protocol.drafting import DraftingParams
 
-__all__ = ("make_edit_proposer",)
+__all__ = ("make_edit_proposer", "settle_drafting")
 
 # Of the longest ordinary tokens: no reply within the context is longer than so many times its limit.
 _TOKEN_CHARACTERS: Final = 16
+
+
+def settle_drafting(params: DraftingParams | None, engine: EngineConfig) -> EngineConfig:
+    """Return the settings that a request's reply is drafted by.
+
+    Args:
+        params: what the request says; a policy other than the configured one comes with its own options.
+        engine: what is configured.
+
+    Raises:
+        InvalidParams: the options contradict each other or the policy.
+    """
+    if params is None:
+        return engine
+    given = {name: value for name, value in msgspec.structs.asdict(params).items() if value is not None}
+    if given.get("policy", engine.policy) != engine.policy:
+        given = {"max_draft": 0, "ngram_min": 0, "ngram_max": 0, **given}
+    try:
+        return msgspec.structs.replace(engine, **given)
+    except ValueError as error:
+        raise InvalidParams(f"`drafting`: {error}.") from error
 
 
 def make_edit_proposer(edit: PreparedEdit, prompt: Prompt, model: Model, engine: EngineConfig) -> Proposer:

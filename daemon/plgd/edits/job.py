@@ -8,12 +8,12 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final
 
-from plgd.config import Config
+from plgd.config import Config, EngineConfig
 from plgd.documents.store import DocumentStore
 from plgd.edits.answer import Answer
 from plgd.edits.apply import apply_edit
 from plgd.edits.coverage import Coverage
-from plgd.edits.drafting import make_edit_proposer
+from plgd.edits.drafting import make_edit_proposer, settle_drafting
 from plgd.edits.guard import Verdict, check_ending, check_text
 from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
@@ -113,8 +113,9 @@ def edit_steps(
     _check_room(edit, prompt, model)
     stops_at = edit.params.max_tokens or model.context_limit
     answer.sampling = settle_sampling(edit.params.sampling, config)
-    engine = _make_session(edit, prompt, model, config, answer.sampling)
-    answer.stats, answer.policy = engine.stats, config.engine.policy
+    drafting = settle_drafting(edit.params.drafting, config.engine)
+    engine = _make_session(edit, prompt, model, drafting, answer.sampling)
+    answer.stats, answer.policy = engine.stats, drafting.policy
     for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
     reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
@@ -154,10 +155,11 @@ def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
 
 
-def _make_session(edit: PreparedEdit, prompt: Prompt, model: Model, config: Config, sampling: Sampling) -> Session:
-    engine = config.engine
-    proposer = make_edit_proposer(edit, prompt, model, engine)
-    governor = make_governor(engine.policy, max_draft=engine.max_draft, costs=model.costs)
+def _make_session(
+    edit: PreparedEdit, prompt: Prompt, model: Model, drafting: EngineConfig, sampling: Sampling
+) -> Session:
+    proposer = make_edit_proposer(edit, prompt, model, drafting)
+    governor = make_governor(drafting.policy, max_draft=drafting.max_draft, costs=model.costs)
     return Session(model.target(sampling), proposer, governor)
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Final, Literal
 
 from plgd.protocol.base import Message, Reply
+from plgd.protocol.drafting import DraftingParams
 from plgd.protocol.sampling import SamplingParams
 
 __all__ = (
@@ -215,6 +216,7 @@ class EditParams(Message, frozen=True):
         max_tokens: end the reply after so many tokens; by default what the context leaves.
         model: a model's name; by default the configured one.
         sampling: how its tokens are drawn; by default as configured.
+        drafting: how it is drafted; by default as configured.
     """
 
     instruction: str
@@ -228,6 +230,7 @@ class EditParams(Message, frozen=True):
     max_tokens: int | None = None
     model: str | None = None
     sampling: SamplingParams | None = None
+    drafting: DraftingParams | None = None
 
 
 class Hunk(Reply, frozen=True):

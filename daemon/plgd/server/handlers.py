@@ -17,6 +17,7 @@ from anyio import to_thread
 
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
+from plgd.edits.drafting import settle_drafting
 from plgd.edits.job import JobEvent, edit_steps
 from plgd.edits.request import prepare
 from plgd.errors import Cancelled, InvalidParams, PlgdError, VersionMismatch
@@ -141,6 +142,7 @@ class Handlers:
     async def _edit(self, call: Call, params: m.EditParams, notes: EditNotes) -> m.EditResult:
         received = time.monotonic()
         self._lifecycle.check_open()
+        settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
         prepared = await to_thread.run_sync(prepare, params, self._documents)
         document = prepared.document
         models = await self._need_models()

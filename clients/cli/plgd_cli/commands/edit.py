@@ -23,6 +23,7 @@ from plgd.protocol.messages import EditMode, EditParams, LineRange
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask
+from plgd_cli.drafting import add_drafting_options, drafting_params
 from plgd_cli.output import stderr_is_terminal, write
 from plgd_cli.parser import Parser, positive, text
 from plgd_cli.places import absolute_file, absolute_model
@@ -51,6 +52,7 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument("--max-tokens", metavar="N", type=positive, help="end the reply after so many tokens")
     parser.add_argument("--name", type=text, help="the file name that the model is told")
     add_sampling_options(parser)
+    add_drafting_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error, explain_extra=_explain_extra)
 
 
@@ -136,6 +138,7 @@ def _params(
         max_tokens=arguments.max_tokens,
         model=None if arguments.model is None else absolute_model(arguments.model),
         sampling=sampling_params(arguments),
+        drafting=drafting_params(arguments),
     )
 
 
