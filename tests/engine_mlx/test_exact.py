@@ -211,3 +211,23 @@ def test_in_float32_hardly_anything_is_a_near_tie(networks: list[nn.Module]) -> 
     target.prefill(PROMPT)
     assert reply == drafted(target, reply, lambda: (6, 6))
     assert 0 == target.n_near_ties
+
+
+def test_after_a_cut_no_draft_is_fed_in_vain(networks: list[nn.Module]) -> None:
+    """The choice that a draft was cut for comes from a pass of one token at once: a wide one would be thrown away."""
+    reply = plain(networks[0])
+    forward = Rounding(networks[0])
+    target = MlxTarget(forward, make_prompt_cache(networks[0]), context_limit=512, near_tie_margin=MARGIN, exact=True)
+    target.prefill(PROMPT)
+    said: list[int] = []
+    n_cuts = 0
+    while len(said) < N_REPLY - 7:
+        choices = target.verify(reply[len(said) : len(said) + 6])
+        said.extend(choices)
+        if 1 < len(choices) < 7:
+            n_cuts += 1
+            n_wide = len(forward.wide)
+            said.extend(target.verify(reply[len(said) : len(said) + 6]))
+            assert n_wide == len(forward.wide)
+    assert reply[: len(said)] == said
+    assert n_cuts > 0
