@@ -56,11 +56,25 @@ def test_step_costs_are_measured_once(folder: str, paths: Paths, monkeypatch: py
     assert [1, *first.costs.table.candidates()] == widths
 
 
-def test_step_costs_of_a_busy_machine_are_not_kept(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was measured beside other programs is used, and measured again by the next load."""
+def test_a_busy_machine_is_not_measured(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside other programs a load does not wait for numbers that mean nothing: costs are assumed for this load."""
+    widths: list[int] = []
+    monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
     monkeypatch.setattr("plgd.server.mlx_backend.Neighbours.share", lambda _: QUIET_SHARE + 0.01)
-    first = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
-    assert first.costs.table is not ASSUMED_COSTS
+    model = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
+    assert model.costs.table is ASSUMED_COSTS
+    assert [1, *ASSUMED_COSTS.candidates()] == widths
+    assert not paths.step_costs_dir.exists()
+
+
+def test_step_costs_that_were_disturbed_are_not_kept(
+    folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was measured while other programs came up is used, and measured again by the next load."""
+    shares = iter([0.0, QUIET_SHARE + 0.01])
+    monkeypatch.setattr("plgd.server.mlx_backend.Neighbours.share", lambda _: next(shares))
+    model = MlxBackend(Config(), paths).load(folder, lambda _percent: None)
+    assert model.costs.table is not ASSUMED_COSTS
     assert not paths.step_costs_dir.exists()
 
 

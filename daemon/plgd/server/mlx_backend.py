@@ -39,6 +39,7 @@ class MlxBackend:
 
     def load(self, name: str, on_progress: Callable[[float], None]) -> MlxModel:
         """Load a model and make it ready for edits."""
+        neighbours = Neighbours()
         found = resolve(name, self._paths, self._config)
         model = load_model(
             found.folder,
@@ -49,20 +50,24 @@ class MlxBackend:
             kv_bits=self._config.model.kv_bits,
             on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
         )
-        self._make_ready(model, lambda percent: on_progress(100.0 * _LOAD_SHARE + percent * (1.0 - _LOAD_SHARE)))
+        rest = 1.0 - _LOAD_SHARE
+        self._make_ready(model, neighbours, lambda percent: on_progress(100.0 * _LOAD_SHARE + percent * rest))
         return model
 
-    def _make_ready(self, model: MlxModel, on_progress: Callable[[float], None]) -> None:
+    def _make_ready(self, model: MlxModel, neighbours: Neighbours, on_progress: Callable[[float], None]) -> None:
         """See that no round of an edit compiles a kernel, and that the governor knows what each width costs."""
         engine, folder = self._config.engine, self._paths.step_costs_dir
         widths: Sequence[int] = range(1, 2 if engine.policy == "off" else (engine.max_draft or DEFAULT_DRAFT) + 2)
         if engine.policy == "cost":
             costs = read_step_costs(model, folder)
-            if costs is None:
+            if costs is not None:
+                model.use_costs(costs)
+            elif neighbours.share() <= QUIET_SHARE:
                 self._measure(model, on_progress)
                 return
-            model.use_costs(costs)
-            widths = (1, *costs.candidates())
+            else:
+                _LOG.info("%s: step costs are assumed; the machine is too busy to measure them", model.name)
+            widths = (1, *model.costs.table.candidates())
         for done, width in enumerate(widths, 1):
             model.warm_up([width])
             on_progress(100.0 * done / len(widths))
