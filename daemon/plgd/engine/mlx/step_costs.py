@@ -28,7 +28,7 @@ WIDTHS: Final = {
 }
 # A short context and a long one; between and beyond, costs are read along a line.
 CONTEXTS: Final = (256, 2048)
-N_REPEATS: Final = 5
+N_REPEATS: Final = 3
 
 
 def verify_widths(model: MlxModel) -> tuple[int, ...]:
