@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from plgd.bench.arms import PolicyArm
-from plgd.bench.options import ARMS, PLAIN
+from plgd.bench.options import ARMS, FILE, PLAIN
 from plgd.bench.plain import PlainArm
 from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.model import Model
@@ -79,5 +79,5 @@ def test_plain_is_mlx_lms_own_loop() -> None:
 
 
 def test_every_policy_has_its_arm() -> None:
-    """What can be configured can be compared."""
-    assert {PLAIN, *POLICIES} == set(ARMS)
+    """What can be configured can be compared, and so can what an edit does."""
+    assert {PLAIN, *POLICIES, FILE} == set(ARMS)

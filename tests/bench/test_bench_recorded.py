@@ -11,8 +11,8 @@ from mlx_lm.models.cache import ArraysCache, make_prompt_cache
 
 from plgd.bench.compare import make_arms
 from plgd.bench.machine import Machine, open_machine
-from plgd.bench.options import ARMS
-from plgd.bench.prompts import record, tokenize
+from plgd.bench.options import ARMS, FILE
+from plgd.bench.prompts import record, tokenize, tokenize_source
 from plgd.bench.recorded_network import RecordedNetwork
 from plgd.bench.recordings import RECORDINGS
 from plgd.bench.workloads import FUNCTION, WORKLOADS
@@ -49,6 +49,19 @@ def test_an_edit_is_drafted_from_its_file(machine: Machine) -> None:
     assert stats is not None
     assert stats.n_rounds < len(expected) / 2
     assert stats.n_accepted > stats.n_drafted / 2
+
+
+def test_the_file_draft_needs_fewer_rounds_than_prompt_lookup(machine: Machine) -> None:
+    """With the file as its source, a rename is drafted in blocks that a prompt lookup cannot know."""
+    prompt = tokenize(WORKLOADS["edit_fn"], machine.model.tokenizer)
+    source = tokenize_source(WORKLOADS["edit_fn"], machine.model.tokenizer)
+    expected = record(WORKLOADS["edit_fn"], machine.model)
+    led = machine.led_along([*prompt, *expected])
+    arms = make_arms(led, ["graded", FILE], None, Config(), source=source, n_prompt=len(prompt))
+    graded, file = (arm.reply(prompt, 4000).stats for arm in arms)
+    assert graded is not None
+    assert file is not None
+    assert 2 * file.n_rounds < graded.n_rounds
 
 
 def test_the_model_still_computes_its_own_logits() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,17 +14,17 @@ import msgspec
 from rich.console import Console
 
 from plgd.bench.arms import Arm, PolicyArm
-from plgd.bench.machine import Machine, open_machine
+from plgd.bench.machine import Machine, know_costs, open_machine
 from plgd.bench.measure import geometric_means, measure
-from plgd.bench.options import ARMS, DEFAULT_REPEATS, PLAIN
+from plgd.bench.options import ARMS, DEFAULT_REPEATS, FILE, PLAIN
 from plgd.bench.progress import Progress
-from plgd.bench.prompts import record, tokenize
+from plgd.bench.prompts import record, tokenize, tokenize_source
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, WorkloadResult
 from plgd.bench.workloads import WORKLOADS, ChatWorkload
 from plgd.config import Config, load_config
-from plgd.engine.calibration import measure_costs
 from plgd.engine.correction import LiveCosts
+from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import make_governor, make_proposer
 from plgd.errors import BenchError
 from plgd.paths import Paths
@@ -35,8 +34,8 @@ __all__ = ("load_plotter", "make_arms", "run")
 # What the policies of fixed reach may verify: up to seven drafted tokens.
 REFERENCE_WIDTHS: Final = range(1, 9)
 
-COST_WIDTHS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-COST_CONTEXTS: Final = (256, 2048)
+# The arms that decide by measured step costs.
+COST_ARMS: Final = frozenset({"cost", FILE})
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -53,7 +52,10 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with Progress() as progress:
         machine = open_machine(arguments.model, REFERENCE_WIDTHS, paths, config, on_progress=progress.say)
         names = arguments.arms or ARMS
-        costs = _calibrate(machine, progress) if "cost" in names else None
+        costs = None
+        if not COST_ARMS.isdisjoint(names):
+            # As in the daemon, all replies go on correcting the table.
+            costs = LiveCosts(know_costs(machine.model, paths, on_progress=progress.say))
         result = _compare(machine, partial(make_arms, names=names, costs=costs, config=config), arguments, progress)
     if arguments.json:
         console.file.write(msgspec.json.encode(result).decode() + "\n")
@@ -72,39 +74,44 @@ def load_plotter() -> Callable[[BenchResult, Path], None]:
     return plot
 
 
-def _calibrate(machine: Machine, progress: Progress) -> LiveCosts:
-    """Measure the costs that the cost policy decides by; as in the daemon, all replies go on correcting them."""
-    contexts = [n_tokens for n_tokens in COST_CONTEXTS if n_tokens + 512 <= machine.model.context_limit]
-    table = measure_costs(
-        machine.model.target,
-        widths=COST_WIDTHS,
-        contexts=contexts,
-        n_repeats=5,
-        clock=time.perf_counter,
-        on_progress=lambda n_context, _: progress.say(f"step costs at context {n_context}"),
-    )
-    return LiveCosts(table)
+def make_arms(
+    machine: Machine,
+    names: Sequence[str],
+    costs: LiveCosts | None,
+    config: Config,
+    *,
+    source: Sequence[int] = (),
+    n_prompt: int = 0,
+) -> list[Arm]:
+    """Make the named arms. Each policy has its own constants, whatever the user has configured.
 
+    Args:
+        machine: the model.
+        names: of arms.
+        costs: for the arms that decide by step costs.
+        config: the user's settings; of them, only the prefill counts.
+        source: for the file draft, the tokens of the text that the reply may resemble.
+        n_prompt: for the file draft, tokens of the prompt.
+    """
 
-def make_arms(machine: Machine, names: Sequence[str], costs: LiveCosts | None, config: Config) -> list[Arm]:
-    """Make the named arms. Each policy has its own constants, whatever the user has configured."""
-    return [
-        machine.plain
-        if name == PLAIN
-        else PolicyArm(
+    def make(name: str) -> Arm:
+        if name == PLAIN:
+            return machine.plain
+        drafts_from_file = partial(make_file_proposer, [source], n_prompt=n_prompt, codec=machine.model.tokenizer)
+        return PolicyArm(
             name,
             machine.model,
-            partial(make_proposer, name),
-            partial(make_governor, name, costs=costs),
+            drafts_from_file if name == FILE else partial(make_proposer, name),
+            partial(make_governor, "cost" if name == FILE else name, costs=costs),
             prefill_slice=config.engine.prefill_slice,
         )
-        for name in names
-    ]
+
+    return [make(name) for name in names]
 
 
 def _compare(
     machine: Machine,
-    make_arms_of: Callable[[Machine], Sequence[Arm]],
+    make_arms_of: Callable[..., Sequence[Arm]],
     arguments: argparse.Namespace,
     progress: Progress,
 ) -> BenchResult:
@@ -116,7 +123,7 @@ def _compare(
         recorded = isinstance(workload, ChatWorkload) if arguments.replies is None else arguments.replies == "recorded"
         led = machine.led_along([*prompt, *record(workload, machine.model)]) if recorded else machine
         workloads[name] = measure(
-            make_arms_of(led),
+            make_arms_of(led, source=tokenize_source(workload, machine.model.tokenizer), n_prompt=len(prompt)),
             prompt,
             recorded=recorded,
             max_tokens=min(workload.max_tokens, arguments.max_tokens or workload.max_tokens),

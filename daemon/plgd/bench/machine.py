@@ -11,14 +11,16 @@ from plgd.bench.plain import PlainArm
 from plgd.bench.recorded_network import RecordedNetwork
 from plgd.bench.results import Environment
 from plgd.config import Config
+from plgd.engine.cost import StepCosts
 from plgd.engine.mlx.device import describe_device
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
+from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 from plgd.version import __version__
 
-__all__ = ("Machine", "describe", "open_machine")
+__all__ = ("Machine", "describe", "know_costs", "open_machine")
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,27 @@ def open_machine(
         on_progress(f"warming up width {width}")
         model.warm_up([width])
     return Machine(model, PlainArm(model.network, model.eos_tokens), describe(model.name))
+
+
+def know_costs(model: MlxModel, paths: Paths, *, on_progress: Callable[[str], None]) -> StepCosts:
+    """Return the step costs that the daemon knows, every width warmed up; measure and keep them where it knows none.
+
+    Args:
+        model: the loaded model.
+        paths: the user's folders.
+        on_progress: is told what happens.
+
+    Raises:
+        EngineError: the model failed.
+        OSError: the table could not be kept.
+    """
+    costs = read_step_costs(model, paths.step_costs_dir)
+    if costs is None:
+        costs = measure_step_costs(model, on_progress=lambda percent: on_progress(f"step costs {percent:.0f} %"))
+        keep_step_costs(model, paths.step_costs_dir, costs)
+    on_progress("warming up the widths of the table")
+    model.warm_up(costs.candidates())
+    return costs
 
 
 def describe(model_name: str) -> Environment:

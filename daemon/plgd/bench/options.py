@@ -11,10 +11,12 @@ from typing import Final
 
 from plgd.bench.workloads import WORKLOADS
 
-__all__ = ("ARMS", "DEFAULT_REPEATS", "MODES_OF", "PLAIN", "add_options", "find_misplaced", "whole_number")
+__all__ = ("ARMS", "DEFAULT_REPEATS", "FILE", "MODES_OF", "PLAIN", "add_options", "find_misplaced", "whole_number")
 
 # The arm that every other one is compared with: mlx-lm's own decoding.
 PLAIN: Final = "plain"
+# The arm that decodes as `plgd edit` does: the policy `cost`, drafting from the text in the request first.
+FILE: Final = "file"
 DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
@@ -29,7 +31,7 @@ MODES_OF: Final = {
     **dict.fromkeys(("pairs", "part", "quick", "kinds", "policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
 }
 
-ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost")
+ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost", FILE)
 
 
 def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:

@@ -7,11 +7,11 @@ from typing import Final
 from plgd.bench.recordings import RECORDINGS
 from plgd.bench.workloads import EditWorkload, Workload
 from plgd.documents.document import Document
-from plgd.edits.prompt import make_prompt
+from plgd.edits.prompt import Prompt, make_prompt
 from plgd.engine.model import Model, Tokenizer
 from plgd.protocol.messages import LineRange
 
-__all__ = ("record", "tokenize")
+__all__ = ("record", "tokenize", "tokenize_source")
 
 SYSTEM: Final = "You are a helpful assistant."
 
@@ -22,10 +22,22 @@ def tokenize(workload: Workload, tokenizer: Tokenizer) -> tuple[int, ...]:
     An edit gets the prompt that `plgd edit` makes, a message the model's chat template.
     """
     if isinstance(workload, EditWorkload):
-        document = Document.of_text(workload.text, workload.file)
-        whole = LineRange(first=1, last=len(document.lines))
-        return make_prompt(document, whole, workload.instruction, tokenizer).tokens
+        return _prompt(workload, tokenizer).tokens
     return tuple(tokenizer.encode_chat(SYSTEM, workload.user, ""))
+
+
+def tokenize_source(workload: Workload, tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Return the text that a file draft is read from: the file with the fence that ends it, or the whole message."""
+    if isinstance(workload, EditWorkload):
+        prompt = _prompt(workload, tokenizer)
+        return tuple(tokenizer.encode(prompt.source + prompt.fence))
+    return tuple(tokenizer.encode(workload.user))
+
+
+def _prompt(workload: EditWorkload, tokenizer: Tokenizer) -> Prompt:
+    document = Document.of_text(workload.text, workload.file)
+    whole = LineRange(first=1, last=len(document.lines))
+    return make_prompt(document, whole, workload.instruction, tokenizer)
 
 
 def record(workload: Workload, model: Model) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ __all__ = ("keep_step_costs", "measure_step_costs", "read_step_costs", "verify_w
 
 # The widths at which kernels change, as far as they are known, and a few between (kind of device -> widths).
 WIDTHS: Final = {
-    "cpu": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32),
+    "cpu": (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64),
     "metal": (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64),
     "cuda": (1, 2, 4, 8, 16, 32, 64, 128),
 }
