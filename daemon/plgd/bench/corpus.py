@@ -23,6 +23,7 @@ __all__ = (
     "Package",
     "Part",
     "Release",
+    "fetch_release",
     "load_corpus",
     "read_listing",
 )
@@ -30,6 +31,7 @@ __all__ = (
 LISTING: Final = Path(__file__).parent / "data" / "corpus.toml"
 
 Part = Literal["tuning", "held-out"]
+Kind = Literal["wheel", "sdist", "npm"]
 
 # Longest wait for one download; a source package's metadata may have to be built.
 FETCH_LIMIT_S: Final = 600
@@ -55,7 +57,7 @@ class Package(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     name: str
-    kind: Literal["wheel", "sdist", "npm"]
+    kind: Kind
     part: Part
     before: Release
     after: Release
@@ -99,17 +101,30 @@ def load_corpus(
         if package.kind == "npm" and shutil.which("npm") is None:
             say(f"{package.name} is left out: npm is not installed")
             continue
-        archives = [_fetch(package, release, folder, say) for release in (package.before, package.after)]
+        releases = (package.before, package.after)
+        archives = [fetch_release(package.name, package.kind, release, folder, say) for release in releases]
         pairs += choose_pairs(pairs_from_archives(package.name, *archives), n_each)
     return pairs
 
 
-def _fetch(package: Package, release: Release, folder: Path, say: Callable[[str], None]) -> Path:
+def fetch_release(name: str, kind: Kind, release: Release, folder: Path, say: Callable[[str], None]) -> Path:
+    """Return a release's archive, fetched by the index's own client unless it is in the folder.
+
+    Args:
+        name: of the package.
+        kind: of the archive.
+        release: which.
+        folder: where archives are kept; it exists.
+        say: told what is being done.
+
+    Raises:
+        BenchError: it cannot be fetched, or is not the listed one.
+    """
     kept = folder / release.file
     if not kept.exists():
-        say(f"fetching {package.name} {release.version}")
+        say(f"fetching {name} {release.version}")
         with tempfile.TemporaryDirectory(dir=folder) as work:
-            _download(package, release, Path(work))
+            _download(name, kind, release, Path(work))
             found = Path(work) / release.file
             if not found.exists():
                 names = ", ".join(sorted(path.name for path in Path(work).iterdir()))
@@ -120,18 +135,18 @@ def _fetch(package: Package, release: Release, folder: Path, say: Callable[[str]
     return kept
 
 
-def _download(package: Package, release: Release, folder: Path) -> None:
-    if package.kind == "npm":
-        command = ["npm", "pack", "--silent", f"{package.name}@{release.version}"]
+def _download(name: str, kind: Kind, release: Release, folder: Path) -> None:
+    if kind == "npm":
+        command = ["npm", "pack", "--silent", f"{name}@{release.version}"]
     else:
-        only = "--only-binary=:all:" if package.kind == "wheel" else f"--no-binary={package.name}"
+        only = "--only-binary=:all:" if kind == "wheel" else f"--no-binary={name}"
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", only]
-        command.append(f"{package.name}=={release.version}")
+        command.append(f"{name}=={release.version}")
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=FETCH_LIMIT_S)
     except (subprocess.SubprocessError, OSError) as error:
         said = getattr(error, "stderr", None) or str(error)
-        raise BenchError.unreadable(f"{package.name} {release.version}", said.strip().splitlines()[-1]) from error
+        raise BenchError.unreadable(f"{name} {release.version}", said.strip().splitlines()[-1]) from error
 
 
 def _check(archive: Path, release: Release) -> None:

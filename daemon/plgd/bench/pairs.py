@@ -14,7 +14,7 @@ from typing import Final
 from plgd.edits.language import language_of
 from plgd.errors import BenchError
 
-__all__ = ("FilePair", "choose_pairs", "pairs_from_archives", "pairs_from_folders")
+__all__ = ("FilePair", "archive_texts", "choose_pairs", "pairs_from_archives", "pairs_from_folders")
 
 # What people would edit with a model: not tiny, not minified, not rewritten from nothing.
 LANGUAGES: Final = frozenset(("python", "javascript", "typescript", "json", "markdown", "toml", "rst", "text", "tsx"))
@@ -73,7 +73,7 @@ def pairs_from_archives(package: str, before: Path, after: Path) -> list[FilePai
     Raises:
         BenchError: an archive is damaged.
     """
-    texts = [dict(_members(path)) for path in (before, after)]
+    texts = [dict(archive_texts(path)) for path in (before, after)]
     shared = sorted(texts[0].keys() & texts[1].keys())
     pairs = (FilePair(package, name, texts[0][name], texts[1][name]) for name in shared)
     return [pair for pair in pairs if _is_worth_replaying(pair)]
@@ -109,8 +109,12 @@ def _decode(content: bytes) -> str | None:
         return None
 
 
-def _members(archive: Path) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of an archive; in tar files without the folder that all of them lie in."""
+def archive_texts(archive: Path) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of an archive; in tar files without the folder that all of them lie in.
+
+    Raises:
+        BenchError: the archive is damaged.
+    """
     contents: Mapping[str, bytes]
     try:
         if archive.suffix == ".whl":

@@ -1,0 +1,167 @@
+"""Batches of examples of like length, tokenized by other processes while the model trains."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from plgd.engine.mlx.text import MlxTokenizer
+from training.cases import decode_case, shards
+from training.examples import Example, Tokens, make_example, open_tokenizer
+
+__all__ = ("LENGTH_STEP", "Batch", "Piece", "batches", "make_batches", "pieces", "tokenize")
+
+# A batch's columns are a multiple of this.
+LENGTH_STEP: Final = 8
+# Bytes of a shard that one task tokenizes.
+PIECE_BYTES: Final = 4_000_000
+# Examples among which those of like length are put together.
+POOL_SIZE: Final = 16_384
+
+# A stretch of a shard: the file, the first byte and the one after the last.
+Piece = tuple[Path, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some examples, one a row, filled up with zeros on the right.
+
+    Attributes:
+        tokens: [rows, columns].
+        places: where, in `tokens` laid out flat, the next token is one of a reply, [M].
+        targets: those next tokens, [M].
+        n_real: tokens that are not filling.
+    """
+
+    tokens: Tokens
+    places: npt.NDArray[np.int64]
+    targets: Tokens
+    n_real: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Batch:
+        """Put examples together."""
+        n_columns = _columns(max(example.n_tokens for example in examples))
+        tokens = np.zeros((len(examples), n_columns), np.int32)
+        places = []
+        for row, example in enumerate(examples):
+            tokens[row, : example.n_tokens] = np.concatenate([example.prompt, example.reply])
+            start = row * n_columns + len(example.prompt) - 1
+            places.append(np.arange(start, start + len(example.reply)))
+        flat = np.concatenate(places)
+        return cls(tokens, flat, tokens.ravel()[flat + 1], sum(example.n_tokens for example in examples))
+
+
+def batches(
+    cases: Path,
+    base: Path,
+    *,
+    n_tokens: int,
+    max_length: int,
+    seed: int,
+    n_workers: int,
+    share: tuple[int, int] = (0, 1),
+) -> Iterator[Batch]:
+    """Yield batches for ever; each time through the data in another order.
+
+    Args:
+        cases: a folder of shards.
+        base: the model folder, for its tokenizer.
+        n_tokens: the most that a batch may hold, filling included.
+        max_length: longer examples are left out.
+        seed: of the order; the same seed gives the same batches.
+        n_workers: processes that tokenize.
+        share: this trainer's number, from 0, and how many there are; each reads another part of the data.
+
+    Raises:
+        FileNotFoundError: the folder holds no shards.
+        ValueError: no example is short enough.
+    """
+    random = Random(seed)
+    found = pieces(shards(cases))[share[0] :: share[1]]
+    random.shuffle(found)
+    kept: list[Example] = []
+    with ProcessPoolExecutor(
+        n_workers, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(base, max_length)
+    ) as workers:
+        pool: list[Example] = []
+        for examples in workers.map(_tokenize, found):
+            kept += examples
+            pool += examples
+            if len(pool) >= POOL_SIZE:
+                yield from make_batches(pool, n_tokens, random)
+                pool = []
+        yield from make_batches(pool, n_tokens, random)
+    if not kept:
+        raise ValueError(f"no case of {cases} has at most {max_length} tokens")
+    while True:
+        random.shuffle(kept)
+        for start in range(0, len(kept), POOL_SIZE):
+            yield from make_batches(kept[start : start + POOL_SIZE], n_tokens, random)
+
+
+def pieces(files: Sequence[Path]) -> list[Piece]:
+    """Cut shards into stretches of about equal size."""
+    return [
+        (file, start, min(start + PIECE_BYTES, n_bytes))
+        for file in files
+        for n_bytes in [file.stat().st_size]
+        for start in range(0, n_bytes, PIECE_BYTES)
+    ]
+
+
+def tokenize(piece: Piece, tokenizer: MlxTokenizer, max_length: int) -> list[Example]:
+    """Tokenize the cases whose lines begin in a stretch of a shard; too long ones are left out."""
+    file, start, end = piece
+    examples = []
+    with file.open("rb") as lines:
+        if start:
+            lines.seek(start - 1)
+            lines.readline()  # it began in the stretch before
+        while lines.tell() < end:
+            example = make_example(decode_case(lines.readline()), tokenizer)
+            if example.n_tokens <= max_length:
+                examples.append(example)
+    return examples
+
+
+def make_batches(pool: Sequence[Example], n_tokens: int, random: Random) -> Iterator[Batch]:
+    """Put examples of like length together; the batches come in a random order."""
+    groups: list[list[Example]] = []
+    for example in sorted(pool, key=lambda example: example.n_tokens):
+        # Ascending: the newest is the longest.
+        if not groups or _columns(example.n_tokens) * (len(groups[-1]) + 1) > n_tokens:
+            groups.append([])
+        groups[-1].append(example)
+    random.shuffle(groups)
+    return map(Batch.of, groups)
+
+
+def _columns(length: int) -> int:
+    return -(-length // LENGTH_STEP) * LENGTH_STEP
+
+
+class _Worker:
+    """What a worker process keeps."""
+
+    tokenizer: MlxTokenizer
+    max_length: int
+
+
+def _prepare(base: Path, max_length: int) -> None:
+    # One process, one thread: the tokenizer would start as many as there are processors in each.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    _Worker.tokenizer, _Worker.max_length = open_tokenizer(base), max_length
+
+
+def _tokenize(piece: Piece) -> list[Example]:
+    return tokenize(piece, _Worker.tokenizer, _Worker.max_length)

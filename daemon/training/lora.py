@@ -1,0 +1,111 @@
+"""The trained matrices: low-rank pairs for the projections of every layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import torch
+from safetensors.torch import save_file
+
+from plgd.engine.mlx.adapter_file import read_adapter
+from training.base import PROJECTIONS, Base, Shape
+
+__all__ = ("Lora", "Pair", "write_adapter")
+
+# A [rank, inputs] and B [outputs, rank].
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+class Lora:
+    """All pairs as one flat tensor in float32, so that clipping, stepping and averaging are one operation each.
+
+    A layer's weight W becomes W + alpha / rank * B @ A. At the start B is zero and A is drawn as peft draws it.
+
+    Args:
+        shape: the base model's sizes.
+        rank: of every pair.
+        alpha: the scale's numerator.
+        device: where the pairs live.
+        seed: of the start.
+
+    Attributes:
+        flat: all numbers, [n]; what the optimizer steps.
+        scale: alpha / rank.
+    """
+
+    def __init__(self, shape: Shape, *, rank: int, alpha: float, device: str, seed: int) -> None:
+        self.rank: Final = rank
+        self.alpha: Final = alpha
+        self._n_layers = shape.n_layers
+        generator = torch.Generator().manual_seed(seed)
+        parts: list[torch.Tensor] = []
+        for _ in range(shape.n_layers):
+            for name in PROJECTIONS:
+                n_outputs, n_inputs = shape.projection(name)
+                a = (torch.rand(rank, n_inputs, generator=generator) * 2 - 1) / math.sqrt(n_inputs)
+                parts += [a, torch.zeros(n_outputs, rank)]
+        self._shapes = [tuple(part.shape) for part in parts]
+        self.flat = torch.cat([part.flatten() for part in parts]).to(device).requires_grad_()
+
+    @property
+    def scale(self) -> float:
+        """The factor of every product."""
+        return self.alpha / self.rank
+
+    def layers(self, dtype: torch.dtype) -> list[dict[str, Pair]]:
+        """Return each layer's pairs by projection, in a precision to compute with; gradients reach `flat`."""
+        pieces = self.flat.to(dtype).split([math.prod(shape) for shape in self._shapes])
+        matrices = iter([piece.view(shape) for piece, shape in zip(pieces, self._shapes, strict=True)])
+        return [{name: (next(matrices), next(matrices)) for name in PROJECTIONS} for _ in range(self._n_layers)]
+
+    def pairs(self) -> dict[str, Pair]:
+        """Return all pairs by the path of the layer in the model, in float32 and apart from training."""
+        return {
+            f"model.layers.{index}.{name}": (a.detach(), b.detach())
+            for index, layer in enumerate(self.layers(torch.float32))
+            for name, (a, b) in layer.items()
+        }
+
+    def load(self, path: Path, base: Base) -> None:
+        """Go on from an adapter's numbers.
+
+        Raises:
+            DamagedModel, UnsupportedModel: see `read_adapter`.
+            ValueError: an adapter of another base, rank, alpha or model.
+        """
+        adapter = read_adapter(path, name=str(path), framework="pt")
+        own = self.pairs()
+        if (adapter.base_sha256, adapter.scale, adapter.pairs.keys()) != (base.sha256, self.scale, own.keys()):
+            raise ValueError(f"{path} is no adapter of this base, with this scale, for these layers")
+        for layer, pair in own.items():
+            if [matrix.shape for matrix in pair] != [matrix.shape for matrix in adapter.pairs[layer]]:
+                raise ValueError(f"{path} has another rank than {self.rank}")
+        matrices = [matrix.float().flatten() for layer in own for matrix in adapter.pairs[layer]]
+        with torch.no_grad():
+            self.flat.copy_(torch.cat(matrices))
+
+
+def write_adapter(
+    path: Path, pairs: Mapping[str, Pair], *, rank: int, alpha: float, base_sha256: str, dtype: torch.dtype
+) -> None:
+    """Write an adapter in mlx-lm's naming; a file that is there is replaced when the new one is whole.
+
+    Args:
+        path: the safetensors file.
+        pairs: A [rank, inputs] and B [outputs, rank] by the path of the layer in the model.
+        rank: of every pair.
+        alpha: the scale's numerator.
+        base_sha256: of the file that the base's folder was converted from.
+        dtype: what the numbers are stored in.
+    """
+    tensors = {
+        f"{layer}.lora_{side}": matrix.T.to("cpu", dtype).contiguous()
+        for layer, pair in pairs.items()
+        for side, matrix in zip("ab", pair, strict=True)
+    }
+    part = path.with_name(path.name + ".part")
+    save_file(tensors, part, metadata={"rank": str(rank), "alpha": f"{alpha:g}", "base_sha256": base_sha256})
+    part.replace(path)

@@ -1,0 +1,1 @@
+"""Edits with a computable right answer, one family per module."""
