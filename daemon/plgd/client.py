@@ -15,8 +15,8 @@ from plgd.errors import ConnectionLost, DaemonUnreachable, from_wire
 from plgd.launch import connect_running, launch
 from plgd.paths import Paths
 from plgd.protocol import envelope
+from plgd.protocol.daemon import PROTOCOL_VERSION, CancelParams, HelloParams
 from plgd.protocol.framing import Splitter
-from plgd.protocol.messages import PROTOCOL_VERSION, CancelParams, HelloParams
 from plgd.protocol.methods import CANCEL, HELLO, NOTIFICATIONS, Method
 from plgd.stream import Stream
 from plgd.version import __version__

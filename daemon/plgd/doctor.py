@@ -10,7 +10,7 @@ from typing import Final
 
 from plgd.blas import find_preload
 from plgd.paths import SOCKET_PATH_LIMIT, Paths
-from plgd.protocol.messages import Finding
+from plgd.protocol.daemon import Finding
 
 __all__ = ("check_blas", "check_installation", "check_packages", "check_places")
 

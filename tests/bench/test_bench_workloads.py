@@ -8,7 +8,7 @@ from plgd.bench.prompts import tokenize
 from plgd.bench.workloads import WORKLOADS, EditWorkload
 from plgd.documents.document import Document
 from plgd.edits.prompt import make_prompt
-from plgd.protocol.messages import LineRange
+from plgd.protocol.edits import LineRange
 from scripted_model import ByteTokenizer
 
 

@@ -15,7 +15,7 @@ import msgspec
 from plgd.errors import Cancelled, MethodNotFound, PlgdError
 from plgd.paths import Paths, private_folder
 from plgd.protocol import envelope
-from plgd.protocol.messages import PROTOCOL_VERSION, CancelParams, HelloResult, PingResult, StatusResult
+from plgd.protocol.daemon import PROTOCOL_VERSION, CancelParams, HelloResult, PingResult, StatusResult
 from plgd.protocol.methods import CANCEL, HELLO, METHODS, NOTIFICATIONS, PING, STATUS, Method
 from plgd.version import __version__
 

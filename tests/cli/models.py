@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from plgd.protocol.messages import ModelInfo
+from plgd.protocol.models import ModelInfo
 
 __all__ = ("model_info",)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
+from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk
 
 __all__ = ("DIFF", "NEW", "OLD", "STATS", "edit_result")
 

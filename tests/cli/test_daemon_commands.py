@@ -15,16 +15,16 @@ from cli.command import plgd, started
 from cli.fake_daemon import FakeDaemon, status_result
 from plgd.errors import PlgdError, VersionMismatch
 from plgd.paths import Paths, private_folder
-from plgd.protocol.messages import (
+from plgd.protocol.daemon import (
     PROTOCOL_VERSION,
     DocumentInfo,
     HelloResult,
     JobInfo,
-    Stage,
     StatusResult,
     StopParams,
     StopResult,
 )
+from plgd.protocol.edits import Stage
 from plgd.protocol.methods import HELLO, STATUS, STOP
 from plgd.version import __version__
 

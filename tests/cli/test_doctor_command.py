@@ -11,7 +11,7 @@ from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
 from plgd.errors import StartFailed
 from plgd.paths import Paths
-from plgd.protocol.messages import DoctorResult, Finding
+from plgd.protocol.daemon import DoctorResult, Finding
 from plgd.protocol.methods import DOCTOR, HELLO
 
 FINE = Finding(level="ok", subject="device", fact="cpu, 2 cores")

@@ -16,7 +16,7 @@ from cli.results import DIFF, NEW, OLD, edit_result
 from plgd.documents.document import MAX_BYTES
 from plgd.errors import Conflict, ConnectionLost, LinesOutOfRange
 from plgd.protocol.drafting import DraftingParams
-from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange
+from plgd.protocol.edits import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
 from plgd.protocol.sampling import SamplingParams
 from plgd_cli.commands.edit import COPY_BYTES, STANDARD_INPUT_LIMIT

@@ -11,7 +11,7 @@ from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
 from cli.results import edit_result
 from plgd.errors import BY_CODE, PlgdError, from_wire
-from plgd.protocol.messages import EditStatus
+from plgd.protocol.edits import EditStatus
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import EXIT_CODES
 from plgd_cli.output import report

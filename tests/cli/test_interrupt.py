@@ -13,7 +13,7 @@ import pytest
 from cli.command import started
 from cli.fake_daemon import WAIT_S, FakeDaemon
 from cli.results import OLD
-from plgd.protocol.messages import PingResult
+from plgd.protocol.daemon import PingResult
 from plgd.protocol.methods import EDIT, MODEL_PULL, PING, Method
 
 

@@ -10,8 +10,9 @@ import pytest
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
 from cli.results import edit_result
-from plgd.protocol.messages import DoctorResult, ModelListResult
+from plgd.protocol.daemon import DoctorResult
 from plgd.protocol.methods import DOCTOR, EDIT, MODEL_LIST, MODEL_PULL
+from plgd.protocol.models import ModelListResult
 
 HEAVY = {"mlx", "mlx_lm", "transformers", "tokenizers", "numpy", "plgd.server", "plgd.engine", "plgd.edits"}
 SCRIPT = """

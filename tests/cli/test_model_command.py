@@ -11,8 +11,8 @@ from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
 from plgd.errors import ConnectionLost, PullFailed, UnknownModel
-from plgd.protocol.messages import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.methods import MODEL_INFO, MODEL_LIST, MODEL_PULL, MODEL_USE
+from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 
 MODELS = ModelListResult(
     models=(

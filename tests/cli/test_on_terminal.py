@@ -12,8 +12,9 @@ from cli.command import on_terminal, plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
 from cli.results import DIFF, NEW, OLD, STATS, edit_result
-from plgd.protocol.messages import EditProgress, EditStatus, ModelListResult, PullProgress, Stage
+from plgd.protocol.edits import EditProgress, EditStatus, Stage
 from plgd.protocol.methods import EDIT, MODEL_LIST, MODEL_PULL
+from plgd.protocol.models import ModelListResult, PullProgress
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 

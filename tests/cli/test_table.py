@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plgd.protocol.messages import EditStats
+from plgd.protocol.edits import EditStats
 from plgd_cli.answer import summary
 from plgd_cli.table import columns, duration, fields, size
 

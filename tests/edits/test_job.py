@@ -18,7 +18,7 @@ from plgd.edits.prompt import fence_for
 from plgd.edits.request import prepare
 from plgd.edits.view import view
 from plgd.errors import TextTooLong
-from plgd.protocol.messages import EditMode, EditParams, EditResult, EditStatus, LineRange, Stage
+from plgd.protocol.edits import EditMode, EditParams, EditResult, EditStatus, LineRange, Stage
 from plgd.text.fingerprint import fingerprint
 from plgd.text.lines import body, split_lines
 from scripted_model import ByteTokenizer, ScriptedModel

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from plgd.documents.document import Document
 from plgd.edits.prompt import fence_for, make_prompt
-from plgd.protocol.messages import LineRange
+from plgd.protocol.edits import LineRange
 from scripted_model import ByteTokenizer
 from strategies import texts
 

@@ -19,7 +19,7 @@ from plgd.errors import (
     PlgdError,
     ReadOnlyTarget,
 )
-from plgd.protocol.messages import EditMode, EditParams, LineRange
+from plgd.protocol.edits import EditMode, EditParams, LineRange
 
 TEXT = "a\nb\nc\n"
 

@@ -11,7 +11,7 @@ from plgd.edits.job import edit_steps
 from plgd.edits.request import prepare
 from plgd.edits.sampling import draw_seed, settle_sampling
 from plgd.engine.sampling import GREEDY, Sampling
-from plgd.protocol.messages import EditParams, EditResult
+from plgd.protocol.edits import EditParams, EditResult
 from plgd.protocol.sampling import SamplingParams
 from scripted_model import ScriptedModel
 

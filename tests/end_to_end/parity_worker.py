@@ -31,7 +31,7 @@ from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.models.builtin import ADAPTER
 from plgd.protocol.drafting import Policy
-from plgd.protocol.messages import EditParams
+from plgd.protocol.edits import EditParams
 
 MAX_TOKENS: Final = 48
 FUNCTIONS: Final[list[Callable[..., Any]]] = [

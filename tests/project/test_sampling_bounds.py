@@ -11,8 +11,8 @@ import pytest
 
 from plgd.config import SamplingConfig, load_config
 from plgd.errors import ConfigError, InvalidParams
+from plgd.protocol.edits import EditParams
 from plgd.protocol.envelope import decode_params
-from plgd.protocol.messages import EditParams
 from plgd.protocol.methods import EDIT
 from plgd.protocol.sampling import SamplingParams
 from plgd_cli.parser import Parser

@@ -6,14 +6,29 @@ from typing import Final
 
 from plgd.errors import VersionMismatch
 from plgd.protocol import envelope, methods
-from plgd.protocol import messages as m
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import (
+    CancelParams,
+    DoctorResult,
+    DocumentInfo,
+    Finding,
+    HelloParams,
+    HelloResult,
+    JobInfo,
+    PingResult,
+    StatusResult,
+    StopParams,
+    StopResult,
+)
 from plgd.protocol.docs import example_result
 from plgd.protocol.drafting import DraftingParams
+from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, LineRange, Stage
+from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
 
 __all__ = ("NOTES", "REFUSAL", "REQUESTS", "RESULTS")
 
-MODEL: Final = m.ModelInfo(
+MODEL: Final = ModelInfo(
     name="builtin",
     source="package index",
     pulled=True,
@@ -27,19 +42,19 @@ MODEL: Final = m.ModelInfo(
 )
 
 REQUESTS: Final = {
-    "hello": envelope.encode_request(1, methods.HELLO, m.HelloParams(protocol=1, version="0.1.0", client="plgd-cli")),
-    "ping": envelope.encode_request(2, methods.PING, m.NoParams()),
-    "status": envelope.encode_request("s-3", methods.STATUS, m.NoParams()),
+    "hello": envelope.encode_request(1, methods.HELLO, HelloParams(protocol=1, version="0.1.0", client="plgd-cli")),
+    "ping": envelope.encode_request(2, methods.PING, NoParams()),
+    "status": envelope.encode_request("s-3", methods.STATUS, NoParams()),
     "edit": envelope.encode_request(
         4,
         methods.EDIT,
-        m.EditParams(
+        EditParams(
             instruction="umbenennen: größe → size 🙂",
             path="/home/me/a.py",
             name="a.py",
-            range=m.LineRange(first=2, last=9),
+            range=LineRange(first=2, last=9),
             base_fingerprint="5d41402abc4b2a76",
-            mode=m.EditMode.APPLY,
+            mode=EditMode.APPLY,
             draft_hint="size = 1",
             max_tokens=500,
             model="builtin",
@@ -58,49 +73,49 @@ REQUESTS: Final = {
             drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
         ),
     ),
-    "stop": envelope.encode_request(5, methods.STOP, m.StopParams(drain=False)),
-    "model/list": envelope.encode_request(6, methods.MODEL_LIST, m.NoParams()),
-    "model/info": envelope.encode_request(7, methods.MODEL_INFO, m.ModelParams(name="builtin")),
-    "model/use": envelope.encode_request(8, methods.MODEL_USE, m.ModelParams(name="/models/mine")),
-    "model/pull": envelope.encode_request(9, methods.MODEL_PULL, m.PullParams(name="builtin", force=True)),
-    "doctor": envelope.encode_request(10, methods.DOCTOR, m.NoParams()),
+    "stop": envelope.encode_request(5, methods.STOP, StopParams(drain=False)),
+    "model/list": envelope.encode_request(6, methods.MODEL_LIST, NoParams()),
+    "model/info": envelope.encode_request(7, methods.MODEL_INFO, ModelParams(name="builtin")),
+    "model/use": envelope.encode_request(8, methods.MODEL_USE, ModelParams(name="/models/mine")),
+    "model/pull": envelope.encode_request(9, methods.MODEL_PULL, PullParams(name="builtin", force=True)),
+    "doctor": envelope.encode_request(10, methods.DOCTOR, NoParams()),
 }
 
 RESULTS: Final = {
-    "hello": m.HelloResult(protocol=1, version="0.1.0", pid=4711),
-    "ping": m.PingResult(),
-    "status": m.StatusResult(
+    "hello": HelloResult(protocol=1, version="0.1.0", pid=4711),
+    "ping": PingResult(),
+    "status": StatusResult(
         state="busy",
         message="Working on 1 edit, 0 waiting.",
         version="0.1.0",
         pid=4711,
         model="builtin",
         loading_percent=100.0,
-        jobs=(m.JobInfo(session="3f2a9c51d07be846", name="/home/me/a.py", stage=m.Stage.DECODE, percent=37.5),),
+        jobs=(JobInfo(session="3f2a9c51d07be846", name="/home/me/a.py", stage=Stage.DECODE, percent=37.5),),
         resident_bytes=790000000,
         device_bytes=538000000,
         device="cpu",
         socket="/home/me/.local/state/plgd/plgd.sock",
         uptime_s=12.5,
         n_edits=3,
-        documents=(m.DocumentInfo(name="/home/me/a.py", version=2, n_bytes=1200),),
+        documents=(DocumentInfo(name="/home/me/a.py", version=2, n_bytes=1200),),
     ),
     "edit": example_result(),
-    "stop": m.StopResult(pid=4711),
-    "model/list": m.ModelListResult(models=(MODEL,), recommended="builtin"),
+    "stop": StopResult(pid=4711),
+    "model/list": ModelListResult(models=(MODEL,), recommended="builtin"),
     "model/info": MODEL,
     "model/use": MODEL,
     "model/pull": MODEL,
-    "doctor": m.DoctorResult(findings=(m.Finding(level="slow", subject="BLAS", fact="reference", advice="Install."),)),
+    "doctor": DoctorResult(findings=(Finding(level="slow", subject="BLAS", fact="reference", advice="Install."),)),
 }
 
 NOTES: Final = {
-    "$/cancelRequest": m.CancelParams(id="s-3"),
-    "edit/progress": m.EditProgress(
-        id=4, stage=m.Stage.DECODE, percent=37.5, tokens_per_s=99.5, n_tokens=60, queue_position=0
+    "$/cancelRequest": CancelParams(id="s-3"),
+    "edit/progress": EditProgress(
+        id=4, stage=Stage.DECODE, percent=37.5, tokens_per_s=99.5, n_tokens=60, queue_position=0
     ),
-    "edit/delta": m.EditDelta(id=4, text="größe = 🙂\r\n"),
-    "model/progress": m.PullProgress(id=9, step="download", done_bytes=10, total_bytes=0),
+    "edit/delta": EditDelta(id=4, text="größe = 🙂\r\n"),
+    "model/progress": PullProgress(id=9, step="download", done_bytes=10, total_bytes=0),
 }
 
 REFUSAL: Final = envelope.encode_failure(

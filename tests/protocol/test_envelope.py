@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from plgd.errors import InvalidParams, InvalidRequest, ParseError, PlgdError
 from plgd.protocol import envelope
-from plgd.protocol.messages import CancelParams, EditParams, LineRange, NoParams
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import CancelParams
+from plgd.protocol.edits import EditParams, LineRange
 from plgd.protocol.methods import CANCEL, EDIT, PING
 
 DEEP = b"[" * 100_000

@@ -11,7 +11,7 @@ import msgspec
 
 from plgd.config import Config
 from plgd.paths import Paths
-from plgd.protocol.messages import PROTOCOL_VERSION
+from plgd.protocol.daemon import PROTOCOL_VERSION
 from plgd.server.app import Daemon
 from plgd.server.instance import single_instance
 from plgd.stream import Stream

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from plgd.engine.model import Model
 from plgd.errors import PlgdError
-from plgd.protocol.messages import Stage
+from plgd.protocol.edits import Stage
 from plgd.server.scheduler import Ending, Job
 from plgd.server.worker import Worker
 from server.machine import PATIENCE_S, Gate, Machine

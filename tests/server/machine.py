@@ -11,7 +11,7 @@ from plgd.engine.model import Model
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 from plgd.errors import ModelNotPulled, UnknownModel
-from plgd.protocol.messages import ModelInfo, ModelListResult
+from plgd.protocol.models import ModelInfo, ModelListResult
 from plgd.server.backend import Device
 from scripted_model import EOS, ScriptedModel
 

@@ -24,19 +24,12 @@ from plgd.errors import (
 )
 from plgd.paths import SOCKET_PATH_LIMIT, Paths
 from plgd.protocol import envelope
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import PingResult, StopParams
+from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, EditStatus
 from plgd.protocol.framing import Splitter
-from plgd.protocol.messages import (
-    EditDelta,
-    EditMode,
-    EditParams,
-    EditProgress,
-    EditStatus,
-    ModelParams,
-    NoParams,
-    PingResult,
-    StopParams,
-)
 from plgd.protocol.methods import EDIT, MODEL_USE, PING, STATUS, STOP
+from plgd.protocol.models import ModelParams
 from plgd.server.instance import single_instance
 from scripted_model import ScriptedModel
 from server.conversation import serving

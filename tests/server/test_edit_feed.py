@@ -7,7 +7,7 @@ import pytest
 
 from plgd.edits.job import JobDelta, JobProgress
 from plgd.errors import Cancelled
-from plgd.protocol.messages import EditDelta, EditProgress, Stage
+from plgd.protocol.edits import EditDelta, EditProgress, Stage
 from plgd.server.dispatch import Call
 from plgd.server.edit_feed import EditFeed
 

@@ -21,7 +21,7 @@ from plgd.errors import (
     VersionMismatch,
 )
 from plgd.paths import Paths
-from plgd.protocol.messages import PROTOCOL_VERSION
+from plgd.protocol.daemon import PROTOCOL_VERSION
 from plgd.protocol.methods import METHODS
 from plgd.server.app import Daemon
 from plgd.version import __version__

@@ -19,16 +19,9 @@ from plgd.config import Config
 from plgd.errors import AlreadyRunning, ConfigError, ConnectionLost, StartFailed, VersionMismatch
 from plgd.launch import ALREADY_RUNNING_EXIT
 from plgd.paths import SOCKET_PATH_LIMIT, Paths
-from plgd.protocol.messages import (
-    DoctorResult,
-    EditMode,
-    EditParams,
-    EditProgress,
-    NoParams,
-    Stage,
-    StatusResult,
-    StopParams,
-)
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import DoctorResult, StatusResult, StopParams
+from plgd.protocol.edits import EditMode, EditParams, EditProgress, Stage
 from plgd.protocol.methods import DOCTOR, EDIT, STATUS, STOP
 from plgd.server.app import Daemon
 from plgd.server.instance import single_instance

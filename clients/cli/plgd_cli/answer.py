@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from plgd.protocol.messages import EditResult, EditStats, EditStatus
+from plgd.protocol.edits import EditResult, EditStats, EditStatus
 from plgd.text.unified import file_header
 from plgd_cli.diff_view import render
 from plgd_cli.output import colours, say, stderr_is_terminal, write

@@ -17,7 +17,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from plgd.protocol.messages import EditProgress, PullProgress, Stage
+from plgd.protocol.edits import EditProgress, Stage
+from plgd.protocol.models import PullProgress
 from plgd_cli.output import say, stderr_is_terminal
 from plgd_cli.table import size
 

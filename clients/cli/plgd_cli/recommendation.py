@@ -7,7 +7,7 @@ from typing import Final
 
 from plgd.errors import PlgdError
 from plgd.paths import Paths, private_folder
-from plgd.protocol.messages import NoParams
+from plgd.protocol.base import NoParams
 from plgd.protocol.methods import MODEL_LIST
 from plgd_cli.ask import ask
 from plgd_cli.output import say, stderr_is_terminal

@@ -9,7 +9,7 @@ from plgd.bench.workloads import EditWorkload, Workload
 from plgd.documents.document import Document
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.engine.model import Model, Tokenizer
-from plgd.protocol.messages import LineRange
+from plgd.protocol.edits import LineRange
 
 __all__ = ("record", "tokenize", "tokenize_source")
 

@@ -14,7 +14,7 @@ from plgd.documents.document import Document
 from plgd.edits.prompt import make_prompt
 from plgd.engine.model import Detokenizer
 from plgd.errors import BenchError
-from plgd.protocol.messages import LineRange
+from plgd.protocol.edits import LineRange
 
 __all__ = ("PlainTokenizer", "Trace", "make_trace", "open_tokenizer")
 

@@ -10,7 +10,7 @@ from plgd.edits.timing import Timing
 from plgd.engine.sampling import GREEDY
 from plgd.engine.stats import Stats
 from plgd.engine.types import StopReason
-from plgd.protocol.messages import EditResult, EditStats, EditStatus, Hunk
+from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk
 from plgd.text.diff import diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.unified import unified_diff

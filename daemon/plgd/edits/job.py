@@ -29,7 +29,7 @@ from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
 from plgd.errors import Conflict, EngineError, TextTooLong
-from plgd.protocol.messages import EditMode, EditResult, EditStatus, Stage
+from plgd.protocol.edits import EditMode, EditResult, EditStatus, Stage
 from plgd.text.lines import split_lines
 
 __all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")

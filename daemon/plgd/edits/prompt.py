@@ -17,7 +17,7 @@ from plgd.documents.document import Document
 from plgd.edits.language import language_of
 from plgd.edits.view import view
 from plgd.engine.model import Tokenizer
-from plgd.protocol.messages import LineRange
+from plgd.protocol.edits import LineRange
 
 __all__ = ("Prompt", "fence_for", "make_prompt", "wants_fences")
 

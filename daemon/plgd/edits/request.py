@@ -10,7 +10,7 @@ from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.edits.write import check_writable
 from plgd.errors import EmptyInstruction, InvalidParams, LinesOutOfRange
-from plgd.protocol.messages import EditMode, EditParams, LineRange
+from plgd.protocol.edits import EditMode, EditParams, LineRange
 
 __all__ = ("PreparedEdit", "prepare")
 

@@ -15,7 +15,7 @@ from plgd.models.folder import check_folder
 from plgd.models.hub import HubId, find_cached, list_cached
 from plgd.models.selection import read_selection, write_selection
 from plgd.paths import Paths
-from plgd.protocol.messages import ModelInfo, ModelListResult
+from plgd.protocol.models import ModelInfo, ModelListResult
 
 __all__ = (
     "ResolvedModel",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ("Message", "Reply")
+__all__ = ("Message", "NoParams", "Reply")
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -13,3 +13,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What all result types share: unknown fields of a newer daemon are skipped, every field is sent."""
+
+
+class NoParams(Message, frozen=True):
+    """A method without parameters."""

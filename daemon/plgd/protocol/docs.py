@@ -14,7 +14,8 @@ from msgspec import inspect as types
 
 from plgd.errors import BY_CODE
 from plgd.protocol import envelope
-from plgd.protocol import messages as m
+from plgd.protocol.daemon import HelloParams, HelloResult
+from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult, EditStats, EditStatus, Hunk, Stage
 from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
 
 __all__ = ("example_result", "write_page")
@@ -52,13 +53,13 @@ def write_page() -> str:
 
 
 def _example() -> str:
-    edit = m.EditParams(instruction="rename total to subtotal", path="/home/me/shop.py")
+    edit = EditParams(instruction="rename total to subtotal", path="/home/me/shop.py")
     lines = [
-        ("client", envelope.encode_request(1, HELLO, m.HelloParams(protocol=1, version="0.1.0", client="example"))),
-        ("daemon", envelope.encode_success(1, m.HelloResult(protocol=1, version="0.1.0", pid=4711))),
+        ("client", envelope.encode_request(1, HELLO, HelloParams(protocol=1, version="0.1.0", client="example"))),
+        ("daemon", envelope.encode_success(1, HelloResult(protocol=1, version="0.1.0", pid=4711))),
         ("client", envelope.encode_request(2, EDIT, edit)),
-        ("daemon", envelope.encode_note(EDIT_PROGRESS, m.EditProgress(id=2, stage=m.Stage.PREFILL, percent=50.0))),
-        ("daemon", envelope.encode_note(EDIT_DELTA, m.EditDelta(id=2, text="subtotal"))),
+        ("daemon", envelope.encode_note(EDIT_PROGRESS, EditProgress(id=2, stage=Stage.PREFILL, percent=50.0))),
+        ("daemon", envelope.encode_note(EDIT_DELTA, EditDelta(id=2, text="subtotal"))),
         ("daemon", envelope.encode_success(2, example_result())),
     ]
     arrows = {"client": "-->", "daemon": "<--"}
@@ -66,22 +67,22 @@ def _example() -> str:
     return f"## Example\n\n`-->` is the client, `<--` the daemon.\n\n```\n{shown}\n```\n"
 
 
-def example_result() -> m.EditResult:
+def example_result() -> EditResult:
     """Return a result of `edit` with everything in it."""
-    return m.EditResult(
+    return EditResult(
         session="3f2a9c51d07be846",
-        status=m.EditStatus.PROPOSED,
+        status=EditStatus.PROPOSED,
         path="/home/me/shop.py",
         base_fingerprint="5d41402abc4b2a76",
         new_fingerprint="7d793037a0760186",
         version=1,
         new_text="subtotal = 0\n",
         diff="--- a/shop.py\n+++ b/shop.py\n@@ -1 +1 @@\n-total = 0\n+subtotal = 0\n",
-        hunks=(m.Hunk(id=0, old_start=1, old_lines=1, new_start=1, new_lines=1),),
+        hunks=(Hunk(id=0, old_start=1, old_lines=1, new_start=1, new_lines=1),),
         warnings=(),
         raw_reply="",
         model="builtin",
-        stats=m.EditStats(prompt_tokens=61, output_tokens=6, rounds=2, acceptance_lengths=(0, 0, 1), policy="graded"),
+        stats=EditStats(prompt_tokens=61, output_tokens=6, rounds=2, acceptance_lengths=(0, 0, 1), policy="graded"),
     )
 
 

@@ -7,7 +7,19 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from plgd.protocol import messages as m
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import (
+    CancelParams,
+    DoctorResult,
+    HelloParams,
+    HelloResult,
+    PingResult,
+    StatusResult,
+    StopParams,
+    StopResult,
+)
+from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult
+from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 
 __all__ = ("METHODS", "NOTIFICATIONS", "Method", "Notification")
 
@@ -35,26 +47,26 @@ class Notification(Generic[ParamsT]):
     summary: str
 
 
-HELLO: Final = Method("hello", m.HelloParams, m.HelloResult, "Introduce the client; the first request of a connection.")
-PING: Final = Method("ping", m.NoParams, m.PingResult, "Do nothing; measures the round trip.")
-STATUS: Final = Method("status", m.NoParams, m.StatusResult, "Say what the daemon is doing; never waits for the model.")
-EDIT: Final = Method("edit", m.EditParams, m.EditResult, "Rewrite a text as instructed.")
-STOP: Final = Method("stop", m.StopParams, m.StopResult, "Finish the work, remove the socket, answer and exit.")
-MODEL_LIST: Final = Method("model/list", m.NoParams, m.ModelListResult, "List the catalog and every pulled model.")
-MODEL_INFO: Final = Method("model/info", m.ModelParams, m.ModelInfo, "Describe one model.")
-MODEL_USE: Final = Method("model/use", m.ModelParams, m.ModelInfo, "Make a model the default, now and after a restart.")
-MODEL_PULL: Final = Method("model/pull", m.PullParams, m.ModelInfo, "Fetch a model; resumes where it was interrupted.")
-DOCTOR: Final = Method("doctor", m.NoParams, m.DoctorResult, "Check device, BLAS, versions, paths and memory.")
+HELLO: Final = Method("hello", HelloParams, HelloResult, "Introduce the client; the first request of a connection.")
+PING: Final = Method("ping", NoParams, PingResult, "Do nothing; measures the round trip.")
+STATUS: Final = Method("status", NoParams, StatusResult, "Say what the daemon is doing; never waits for the model.")
+EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.")
+STOP: Final = Method("stop", StopParams, StopResult, "Finish the work, remove the socket, answer and exit.")
+MODEL_LIST: Final = Method("model/list", NoParams, ModelListResult, "List the catalog and every pulled model.")
+MODEL_INFO: Final = Method("model/info", ModelParams, ModelInfo, "Describe one model.")
+MODEL_USE: Final = Method("model/use", ModelParams, ModelInfo, "Make a model the default, now and after a restart.")
+MODEL_PULL: Final = Method("model/pull", PullParams, ModelInfo, "Fetch a model; resumes where it was interrupted.")
+DOCTOR: Final = Method("doctor", NoParams, DoctorResult, "Check device, BLAS, versions, paths and memory.")
 
 METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
     method.name: method  # type: ignore[misc]  # the table forgets what each entry knows of its types
     for method in (HELLO, PING, STATUS, EDIT, STOP, MODEL_LIST, MODEL_INFO, MODEL_USE, MODEL_PULL, DOCTOR)
 }
 
-CANCEL: Final = Notification("$/cancelRequest", m.CancelParams, "client", "Stop a request of this connection.")
-EDIT_PROGRESS: Final = Notification("edit/progress", m.EditProgress, "daemon", "Where an edit is.")
-EDIT_DELTA: Final = Notification("edit/delta", m.EditDelta, "daemon", "Text of a reply as it comes.")
-MODEL_PROGRESS: Final = Notification("model/progress", m.PullProgress, "daemon", "Where a download is.")
+CANCEL: Final = Notification("$/cancelRequest", CancelParams, "client", "Stop a request of this connection.")
+EDIT_PROGRESS: Final = Notification("edit/progress", EditProgress, "daemon", "Where an edit is.")
+EDIT_DELTA: Final = Notification("edit/delta", EditDelta, "daemon", "Text of a reply as it comes.")
+MODEL_PROGRESS: Final = Notification("model/progress", PullProgress, "daemon", "Where a download is.")
 
 NOTIFICATIONS: Final[dict[str, Notification[msgspec.Struct]]] = {
     note.name: note  # type: ignore[misc]

@@ -20,8 +20,8 @@ from plgd.config import Config
 from plgd.edits.job import JobEvent
 from plgd.errors import TooManyConnections
 from plgd.paths import Paths
+from plgd.protocol.edits import EditResult
 from plgd.protocol.envelope import encode_failure
-from plgd.protocol.messages import EditResult
 from plgd.server.backend import Backend, MakeBackend
 from plgd.server.connection import Connection
 from plgd.server.dispatch import Dispatcher

@@ -11,7 +11,7 @@ from anyio import to_thread
 from plgd.doctor import check_installation
 from plgd.errors import ModelError
 from plgd.paths import Paths
-from plgd.protocol.messages import Finding
+from plgd.protocol.daemon import Finding
 from plgd.server.backend import Device
 from plgd.server.model_store import ModelStore
 from plgd.server.status import resident_bytes

@@ -12,7 +12,8 @@ import anyio
 from plgd.documents.document import Document
 from plgd.edits.job import JobDelta, JobEvent, JobProgress
 from plgd.errors import PlgdError
-from plgd.protocol.messages import EditDelta, EditProgress, EditResult, EditStats, EditStatus, JobInfo, Stage
+from plgd.protocol.daemon import JobInfo
+from plgd.protocol.edits import EditDelta, EditProgress, EditResult, EditStats, EditStatus, Stage
 from plgd.protocol.methods import EDIT_DELTA, EDIT_PROGRESS
 from plgd.server.dispatch import Call
 from plgd.server.scheduler import Ending

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from plgd.errors import Cancelled, PlgdError
-from plgd.protocol.messages import EditResult
+from plgd.protocol.edits import EditResult
 
 __all__ = ("EditNotes", "logged_edit")
 

@@ -22,9 +22,22 @@ from plgd.edits.job import JobEvent, edit_steps
 from plgd.edits.request import prepare
 from plgd.errors import Cancelled, InvalidParams, PlgdError, VersionMismatch
 from plgd.paths import Paths
-from plgd.protocol import messages as m
 from plgd.protocol import methods
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import (
+    PROTOCOL_VERSION,
+    DoctorResult,
+    DocumentInfo,
+    HelloParams,
+    HelloResult,
+    PingResult,
+    StatusResult,
+    StopParams,
+    StopResult,
+)
+from plgd.protocol.edits import EditParams, EditResult
 from plgd.protocol.envelope import ErrorData
+from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
 from plgd.server.edit_feed import EditFeed, replaced_result
@@ -60,7 +73,7 @@ class Handlers:
         self,
         config: Config,
         paths: Paths,
-        worker: Worker[JobEvent, m.EditResult],
+        worker: Worker[JobEvent, EditResult],
         make_models: MakeModelStore,
         lifecycle: Lifecycle,
         request_stop: Callable[[bool], None],
@@ -89,12 +102,12 @@ class Handlers:
         dispatcher.add(methods.MODEL_PULL, self.model_pull)
         dispatcher.add(methods.DOCTOR, self.doctor)
 
-    async def hello(self, _call: Call, params: m.HelloParams) -> m.HelloResult:
+    async def hello(self, _call: Call, params: HelloParams) -> HelloResult:
         """Compare versions; a daemon makes room for its client's unless that is older, or the same in all."""
         if len(params.version) > _VERSION_LIMIT:
             raise InvalidParams(f"hello: a version has at most {_VERSION_LIMIT} characters (field `version`).")
         client, own = _release(params.version), _release(__version__)
-        is_other = client > own or params.protocol != m.PROTOCOL_VERSION
+        is_other = client > own or params.protocol != PROTOCOL_VERSION
         if is_other and client >= own:
             self._request_stop(True)
         if is_other:
@@ -102,18 +115,18 @@ class Handlers:
                 VersionMismatch.between(params.version, __version__),
                 ErrorData(daemon_version=__version__, stopping=self._lifecycle.stopping),
             )
-        return m.HelloResult(protocol=m.PROTOCOL_VERSION, version=__version__, pid=os.getpid())
+        return HelloResult(protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid())
 
-    async def ping(self, _call: Call, _params: m.NoParams) -> m.PingResult:
+    async def ping(self, _call: Call, _params: NoParams) -> PingResult:
         """Do nothing."""
-        return m.PingResult()
+        return PingResult()
 
-    async def status(self, _call: Call, _params: m.NoParams) -> m.StatusResult:
+    async def status(self, _call: Call, _params: NoParams) -> StatusResult:
         """Report from memory what everybody was doing last."""
         worker = self._worker.state
         jobs = tuple(feed.info for feed in self._feeds.values())
         state, message = say_state(worker, jobs, stopping=self._lifecycle.stopping)
-        return m.StatusResult(
+        return StatusResult(
             state=state,
             message=message,
             version=__version__,
@@ -128,18 +141,18 @@ class Handlers:
             uptime_s=self._lifecycle.uptime_s,
             n_edits=self._lifecycle.n_edits,
             documents=tuple(
-                m.DocumentInfo(name=seen.name, version=seen.version, n_bytes=seen.n_bytes)
+                DocumentInfo(name=seen.name, version=seen.version, n_bytes=seen.n_bytes)
                 for seen in self._documents.seen()
             ),
         )
 
-    async def edit(self, call: Call, params: m.EditParams) -> m.EditResult:
+    async def edit(self, call: Call, params: EditParams) -> EditResult:
         """Check the input at once, then queue the edit and wait for it."""
         with logged_edit(params.path) as notes:
             notes.result = await self._edit(call, params, notes)
             return notes.result
 
-    async def _edit(self, call: Call, params: m.EditParams, notes: EditNotes) -> m.EditResult:
+    async def _edit(self, call: Call, params: EditParams, notes: EditNotes) -> EditResult:
         received = time.monotonic()
         self._lifecycle.check_open()
         settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
@@ -150,7 +163,7 @@ class Handlers:
         self._lifecycle.check_open()
         session = secrets.token_hex(8)
         feed = EditFeed(call, session, document.shown())
-        job: Job[JobEvent, m.EditResult] = Job(
+        job: Job[JobEvent, EditResult] = Job(
             model=model,
             key=(document.path, prepared.lines) if document.path is not None else None,
             start=lambda loaded: edit_steps(
@@ -178,7 +191,7 @@ class Handlers:
             return replaced_result(document, session, model)
         return outcome
 
-    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, m.EditResult]) -> m.EditResult | PlgdError | Ending:
+    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, EditResult]) -> EditResult | PlgdError | Ending:
         try:
             await feed.over.wait()
         except anyio.get_cancelled_exc_class():
@@ -188,32 +201,32 @@ class Handlers:
                 await feed.over.wait()
         return feed.outcome
 
-    async def stop(self, _call: Call, params: m.StopParams) -> m.StopResult:
+    async def stop(self, _call: Call, params: StopParams) -> StopResult:
         """Begin the daemon's end and answer when its socket is gone."""
         self._request_stop(params.drain)
         await self._lifecycle.finished.wait()
-        return m.StopResult(pid=os.getpid())
+        return StopResult(pid=os.getpid())
 
-    async def model_list(self, _call: Call, _params: m.NoParams) -> m.ModelListResult:
+    async def model_list(self, _call: Call, _params: NoParams) -> ModelListResult:
         """List models from the disk."""
         return await to_thread.run_sync((await self._need_models()).list)
 
-    async def model_info(self, _call: Call, params: m.ModelParams) -> m.ModelInfo:
+    async def model_info(self, _call: Call, params: ModelParams) -> ModelInfo:
         """Describe a model from the disk."""
         return await to_thread.run_sync((await self._need_models()).info, params.name)
 
-    async def model_use(self, _call: Call, params: m.ModelParams) -> m.ModelInfo:
+    async def model_use(self, _call: Call, params: ModelParams) -> ModelInfo:
         """Choose a model; it is loaded by the next edit."""
         return await to_thread.run_sync((await self._need_models()).use, params.name)
 
-    async def model_pull(self, call: Call, params: m.PullParams) -> m.ModelInfo:
+    async def model_pull(self, call: Call, params: PullParams) -> ModelInfo:
         """Fetch a model in a thread; the conversion runs where the model runs."""
         self._lifecycle.check_open()
         models = await self._need_models()
         loop = asyncio.get_running_loop()
 
         def on_progress(step: str, done_bytes: int, total_bytes: int) -> None:
-            progress = m.PullProgress(id=call.id, step=step, done_bytes=done_bytes, total_bytes=total_bytes)
+            progress = PullProgress(id=call.id, step=step, done_bytes=done_bytes, total_bytes=total_bytes)
             loop.call_soon_threadsafe(call.notify, methods.MODEL_PROGRESS, progress)
 
         def convert(gguf: Path, folder: Path) -> None:
@@ -231,11 +244,11 @@ class Handlers:
             # Abandoned when cancelled: the thread sees the interrupt at its next chunk and ends by itself.
             return await to_thread.run_sync(pull, abandon_on_cancel=True)
 
-    async def doctor(self, _call: Call, _params: m.NoParams) -> m.DoctorResult:
+    async def doctor(self, _call: Call, _params: NoParams) -> DoctorResult:
         """Look at the machine through the worker, and at the models."""
         device = asyncio.wrap_future(self._worker.run_errand(lambda backend: backend.device()))
         models = await self._need_models()
-        return m.DoctorResult(findings=await check_daemon(self._paths, models, device))
+        return DoctorResult(findings=await check_daemon(self._paths, models, device))
 
     async def _need_models(self) -> ModelStore:
         async with self._making_models:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from plgd.protocol.messages import ModelInfo, ModelListResult
+from plgd.protocol.models import ModelInfo, ModelListResult
 
 __all__ = ("MakeModelStore", "ModelStore")
 

@@ -13,7 +13,7 @@ from plgd.models.catalog import info, list_models, resolve, select
 from plgd.models.entries import Machine
 from plgd.models.pull import pull
 from plgd.paths import Paths
-from plgd.protocol.messages import ModelInfo, ModelListResult
+from plgd.protocol.models import ModelInfo, ModelListResult
 
 __all__ = ("PulledModels",)
 

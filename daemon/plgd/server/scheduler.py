@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from plgd.engine.model import Model
 from plgd.errors import PlgdError, QueueFull
-from plgd.protocol.messages import Stage
+from plgd.protocol.edits import Stage
 
 __all__ = ("Ending", "Job", "Observer", "Scheduler")
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from plgd.protocol.messages import JobInfo, Stage
+from plgd.protocol.daemon import JobInfo
+from plgd.protocol.edits import Stage
 from plgd.server.worker import WorkerState
 
 __all__ = ("State", "resident_bytes", "say_state")

@@ -14,7 +14,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from plgd.engine.model import Model
 from plgd.errors import Cancelled, ConnectionLost, EngineError, PlgdError, ShuttingDown
-from plgd.protocol.messages import Stage
+from plgd.protocol.edits import Stage
 from plgd.server.backend import Backend, MakeBackend
 from plgd.server.scheduler import Ending, Job, Scheduler
 

@@ -21,7 +21,7 @@ from plgd.bench.options import add_options, find_misplaced
 from plgd.client import connect
 from plgd.launch import daemon_environment
 from plgd.paths import Paths
-from plgd.protocol.messages import NoParams
+from plgd.protocol.base import NoParams
 from plgd.protocol.methods import PING
 from plgd_cli.ask import CLIENT_NAME
 from plgd_cli.output import write

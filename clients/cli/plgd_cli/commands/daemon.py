@@ -11,7 +11,8 @@ import msgspec
 from plgd.config import load_config
 from plgd.errors import DaemonUnreachable, VersionMismatch
 from plgd.paths import Paths
-from plgd.protocol.messages import NoParams, StatusResult, StopParams
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import StatusResult, StopParams
 from plgd.protocol.methods import STATUS, STOP
 from plgd_cli.ask import ask
 from plgd_cli.output import say, write

@@ -11,7 +11,8 @@ from plgd.config import load_config
 from plgd.doctor import check_installation
 from plgd.errors import ConfigError, DaemonError, DaemonUnreachable
 from plgd.paths import Paths
-from plgd.protocol.messages import DoctorResult, Finding, NoParams
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import DoctorResult, Finding
 from plgd.protocol.methods import DOCTOR
 from plgd.version import __version__
 from plgd_cli.ask import ask

@@ -19,7 +19,7 @@ from plgd.errors import (
     NotText,
     PlgdError,
 )
-from plgd.protocol.messages import EditMode, EditParams, LineRange
+from plgd.protocol.edits import EditMode, EditParams, LineRange
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask

@@ -9,8 +9,9 @@ from typing import Final
 import msgspec
 
 from plgd.errors import Cancelled, ConnectionLost
-from plgd.protocol.messages import ModelInfo, ModelListResult, ModelParams, NoParams, PullParams
+from plgd.protocol.base import NoParams
 from plgd.protocol.methods import MODEL_INFO, MODEL_LIST, MODEL_PULL, MODEL_USE
+from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams
 from plgd_cli.ask import ask
 from plgd_cli.output import write
 from plgd_cli.parser import Parser, text

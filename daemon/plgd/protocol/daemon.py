@@ -1,0 +1,155 @@
+"""The daemon itself: who it is, what it is doing, what it found about its machine, its end."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from plgd.protocol.base import Message, Reply
+from plgd.protocol.edits import Stage
+
+__all__ = (
+    "PROTOCOL_VERSION",
+    "CancelParams",
+    "DoctorResult",
+    "DocumentInfo",
+    "Finding",
+    "HelloParams",
+    "HelloResult",
+    "JobInfo",
+    "PingResult",
+    "StatusResult",
+    "StopParams",
+    "StopResult",
+)
+
+# Raised when an old client could misread a new daemon. `hello` compares it.
+PROTOCOL_VERSION: Final = 1
+
+
+class HelloParams(Message, frozen=True):
+    """Who the client is; the first message of a connection.
+
+    Attributes:
+        protocol: the client's `PROTOCOL_VERSION`.
+        version: the client's version of plgd.
+        client: its name for logs, such as `plgd-cli`.
+    """
+
+    protocol: int
+    version: str
+    client: str = ""
+
+
+class HelloResult(Reply, frozen=True):
+    """Who the daemon is."""
+
+    protocol: int
+    version: str
+    pid: int
+
+
+class PingResult(Reply, frozen=True):
+    """The answer to a no-op."""
+
+
+class JobInfo(Reply, frozen=True):
+    """An edit that waits or runs.
+
+    Attributes:
+        session: the edit's id.
+        name: the file's path or name.
+        stage: `queued`, `prefill`, `decode` and so on, see `Stage`.
+        percent: how much of the file the reply has covered, 0 to 100.
+        queue_position: while `queued`, its place in the queue, from 1; the edits that run are before it, too. Else 0.
+    """
+
+    session: str
+    name: str
+    stage: Stage
+    percent: float
+    queue_position: int = 0
+
+
+class DocumentInfo(Reply, frozen=True):
+    """A text that the daemon holds."""
+
+    name: str
+    version: int
+    n_bytes: int
+
+
+class StatusResult(Reply, frozen=True):
+    """What the daemon is doing; answered at once, also while the model loads or works.
+
+    Attributes:
+        state: `idle` (no model in memory), `loading`, `ready`, `busy`, `failed` (the model did not load), `stopping`.
+        message: one sentence for a person; the error when `failed`.
+        model: the model in memory or on its way there, empty when none.
+        loading_percent: progress while `loading`, else 100.
+        jobs: edits that wait or run.
+        resident_bytes: the process's memory.
+        device_bytes: memory that the model's arrays hold.
+        device: such as `cpu`, `metal`, `cuda`.
+        socket: path of the socket.
+        uptime_s: seconds since start.
+        n_edits: edits answered since start.
+    """
+
+    state: Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
+    message: str
+    version: str
+    pid: int
+    model: str
+    loading_percent: float
+    jobs: tuple[JobInfo, ...]
+    resident_bytes: int
+    device_bytes: int
+    device: str
+    socket: str
+    uptime_s: float
+    n_edits: int
+    documents: tuple[DocumentInfo, ...] = ()
+
+
+class StopParams(Message, frozen=True):
+    """How to stop.
+
+    Attributes:
+        drain: finish the edits that run; otherwise cancel them.
+    """
+
+    drain: bool = True
+
+
+class StopResult(Reply, frozen=True):
+    """The daemon is about to exit; its socket is gone already."""
+
+    pid: int
+
+
+class CancelParams(Message, frozen=True):
+    """Which request to cancel: the JSON-RPC id it was sent with, on the same connection."""
+
+    id: int | str
+
+
+class Finding(Reply, frozen=True):
+    """One line of `plgd doctor`.
+
+    Attributes:
+        level: `ok`, `slow` (works, but not as fast as it could) or `missing` (does not work).
+        subject: such as `device`, `BLAS`, `model`.
+        fact: what was found.
+        advice: what to do about it, empty when `ok`.
+    """
+
+    level: Literal["ok", "slow", "missing"]
+    subject: str
+    fact: str
+    advice: str = ""
+
+
+class DoctorResult(Reply, frozen=True):
+    """What the daemon found about itself and its machine."""
+
+    findings: tuple[Finding, ...]
