@@ -166,7 +166,7 @@ def test_long_copies_take_few_rounds() -> None:
     got, stats = rewrite([1, 2, 3], [SOURCE], reply)
     assert [*reply, END] == got
     assert stats.n_rounds <= 25
-    assert {"file_draft"} == set(stats.proposers)
+    assert {"file"} == set(stats.proposers)
 
 
 BAD_SOURCES = {

@@ -73,7 +73,7 @@ def test_a_reply_that_re_indents_keeps_drafting() -> None:
 def test_nothing_is_changed_without_a_rule() -> None:
     """A copy is drafted from the source alone."""
     seen = SOURCE[: SOURCE.index("other")]
-    assert (SOURCE[len(seen) :], "file_draft") == proposed(SOURCE, seen)
+    assert (SOURCE[len(seen) :], "file") == proposed(SOURCE, seen)
 
 
 @pytest.mark.parametrize("old", ["total", "sub"])
@@ -97,7 +97,7 @@ def test_going_over_to_a_hint_is_no_substitution() -> None:
     sources = [codec.encode("a b c\nd e f\n"), codec.encode("x y z\nu v w\nr s t\n")]
     proposer = FileDraftProposer(sources, 0, codec)
     proposer.extend(codec.encode("a b c\nu v w\n"))
-    assert ("r s t\n", "file_draft") == (codec.decode(proposer.propose(9).tokens), proposer.propose(9).proposer)
+    assert ("r s t\n", "file") == (codec.decode(proposer.propose(9).tokens), proposer.propose(9).proposer)
 
 
 texts = st.lists(st.sampled_from(["ab", "cd", "x_y", " ", " = ", "\n", "\n    ", "'", "(", ", "]), max_size=25).map(

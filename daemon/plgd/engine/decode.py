@@ -105,7 +105,7 @@ class Decoder:
         self._stats.count(outcome)
         self._stats.n_near_ties = self._target.n_near_ties
         name = proposal.proposer if n_drafted else NO_DRAFT.proposer
-        return Round(committed, n_drafted, n_accepted, name, stopped)
+        return Round(committed, n_drafted, n_accepted, name, stopped, proposal.shares_of(n_accepted))
 
     def _propose(self) -> Draft:
         # One token of the room is left for the bonus.

@@ -10,7 +10,7 @@ from plgd.engine.cursor import Cursor
 from plgd.engine.odds import Odds
 from plgd.engine.overlay import Overlay
 from plgd.engine.patcher import Patcher
-from plgd.engine.proposer import NO_DRAFT, Draft
+from plgd.engine.proposer import NO_DRAFT, Draft, Share
 from plgd.engine.sources import Sources
 
 __all__ = ("FileDraftProposer",)
@@ -52,10 +52,14 @@ class FileDraftProposer:
         """Take in tokens that were appended to the history."""
         n_skipped = min(self._n_skip, len(tokens))
         self._n_skip -= n_skipped
-        for token in tokens[n_skipped:]:
-            event = self._cursor.push(token)
-            if self._patcher is not None:
-                self._patcher.observe(event)
+        tokens = tokens[n_skipped:]
+        while tokens:
+            tokens = tokens[self._cursor.run_on(tokens) :]
+            if tokens:
+                event = self._cursor.push(tokens[0])
+                if self._patcher is not None:
+                    self._patcher.observe(event)
+                tokens = tokens[1:]
 
     def propose(self, max_tokens: int) -> Draft:
         """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""
@@ -64,5 +68,8 @@ class FileDraftProposer:
         guess = self._cursor.guess(max_tokens) if max_tokens > 0 else None
         if guess is None or guess.chances[0] < LEAST_CHANCE:
             return NO_DRAFT
-        name = "substitution" if guess.is_patched else "file_draft" if guess.in_source else "ngram"
-        return Draft(guess.tokens, name, guess.streak, guess.chances)
+        own = "file" if guess.in_source else "ngram"
+        if not any(is_patch for _, is_patch in guess.pieces):
+            return Draft(guess.tokens, own, guess.streak, guess.chances)
+        shares = tuple(Share("substitution" if is_patch else own, n) for n, is_patch in guess.pieces)
+        return Draft(guess.tokens, "substitution", guess.streak, guess.chances, shares)

@@ -32,9 +32,9 @@ class ProposerCounts:
     """How one proposer fared.
 
     Attributes:
-        n_drafts: drafts of its that were verified.
-        n_drafted: tokens in them.
-        n_accepted: tokens accepted.
+        n_drafts: verified drafts with tokens of its.
+        n_drafted: tokens of its in them.
+        n_accepted: those of them that were committed.
     """
 
     n_drafts: int = 0
@@ -58,7 +58,7 @@ class Stats:
         n_drafted: tokens drafted and verified.
         n_accepted: tokens of drafts that were committed.
         n_near_ties: see `plgd.engine.target.Target`.
-        proposers: drafts, tokens drafted and tokens accepted, by proposer.
+        proposers: drafts, tokens drafted and tokens accepted, by proposer; a draft may hold tokens of several.
         acceptance_lengths: tokens committed by a drafted round -> how many rounds.
         widths: verify width -> how many rounds.
         governor: the governor's own counts.
@@ -95,10 +95,13 @@ class Stats:
         self.n_drafted += outcome.n_drafted
         self.n_accepted += outcome.n_accepted
         self.acceptance_lengths[len(outcome.tokens)] += 1
-        proposer = self.proposers.setdefault(outcome.draft.proposer, ProposerCounts())
-        proposer.n_drafts += 1
-        proposer.n_drafted += outcome.n_drafted
-        proposer.n_accepted += outcome.n_accepted
+        drafted = outcome.draft.shares_of(outcome.n_drafted)
+        for name in {share.proposer for share in drafted}:
+            self.proposers.setdefault(name, ProposerCounts()).n_drafts += 1
+        for share in drafted:
+            self.proposers[share.proposer].n_drafted += share.n_tokens
+        for share in outcome.draft.shares_of(outcome.n_accepted):
+            self.proposers[share.proposer].n_accepted += share.n_tokens
 
     def acceptance_histogram(self) -> tuple[int, ...]:
         """Return how often a drafted round committed 1, 2, 3 ... tokens; without trailing zeros."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from plgd.engine.proposer import Draft
+from plgd.engine.proposer import Draft, Share
 
 __all__ = ("Outcome", "Round", "StopReason")
 
@@ -31,6 +31,7 @@ class Round:
         n_accepted: those of them that were committed.
         proposer: who proposed them; `none` in a plain round.
         stopped: why the reply ends with this round, None while it goes on.
+        shares: whose the accepted tokens are, in order; a token behind them is the target's alone.
     """
 
     tokens: tuple[int, ...]
@@ -38,6 +39,7 @@ class Round:
     n_accepted: int
     proposer: str
     stopped: StopReason | None
+    shares: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
