@@ -11,6 +11,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
+from tokenizers import Tokenizer as TokenizerFile
+from tokenizers.models import BPE
+
 from characters import characters
 from plgd.bench.bound import bound_ms, copied_runs
 from plgd.bench.cost_tables import load_cost_tables
@@ -22,9 +26,6 @@ from plgd.bench.trace import Trace, make_trace, open_tokenizer
 from plgd.bench.trace_target import TraceTarget
 from plgd.errors import BenchError
 from releases import CHANGED, LONG
-from rich.console import Console
-from tokenizers import Tokenizer as TokenizerFile
-from tokenizers.models import BPE
 
 TABLES = load_cost_tables()
 PAIR = FilePair("p", "a.py", LONG, CHANGED)
