@@ -7,16 +7,33 @@ from contextlib import closing
 import pytest
 
 from doubles import HistoryTarget, ScriptedTarget
+from plgd.engine.governor import make_governor
+from plgd.engine.ngram import NgramProposer
+from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.engine.types import StopReason
 from session_replies import NEVER, PatternWatcher, decode_reply, policy_session, reference_reply, session_of
 
+PROMPT = [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
+
 
 def test_prefill_tells_its_progress() -> None:
-    """After each slice the prompt tokens done so far are told, and the index has them (references A3, A8)."""
+    """After each slice the prompt tokens done so far are told; the first is longer by one that waits (reference A8)."""
     session = policy_session(HistoryTarget(), "graded")
-    assert [4, 8, 10] == list(session.prefill([1, 2, 3, 1, 2, 3, 1, 2, 3, 1], 4))
+    assert [5, 9, 10] == list(session.prefill(PROMPT, 4))
     assert session.stats.n_prompt_tokens == 10
+    assert [4, 5] == list(session.prefill([7] * 5, 4))
+
+
+def test_the_prompt_is_indexed_while_it_is_prefilled() -> None:
+    """After each slice, the index knows what the target knows, and nothing of the slices to come (reference A3)."""
+    target, proposer = HistoryTarget(), NgramProposer(2, 3)
+    session = Session(target, proposer, make_governor("graded"))
+    for n_done in session.prefill(PROMPT, 4):
+        expected = NgramProposer(2, 3)
+        expected.extend(PROMPT[:n_done])
+        assert expected.propose(9) == proposer.propose(9)
+        assert n_done == target.offset + 1
 
 
 @pytest.mark.parametrize("slice_tokens", [1, 2, 3, 100])
@@ -33,9 +50,9 @@ def test_a_closed_prefill_can_be_continued() -> None:
     target = HistoryTarget()
     session = policy_session(target, "graded")
     with closing(session.prefill([1, 2, 3, 1], 2)) as slices:
-        assert next(slices) == 2
-    assert (1, [1, 2]) == (target.offset, session.tokens)
-    decode_reply(session, [3, 1], Stops(NEVER, 5))
+        assert next(slices) == 3
+    assert (2, [1, 2, 3]) == (target.offset, session.tokens)
+    decode_reply(session, [1], Stops(NEVER, 5))
     assert [1, 2, 3, 1, *reference_reply([1, 2, 3, 1], 5)] == session.tokens
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
+from mlx.utils import tree_flatten
 from mlx_lm.generate import generate_step
 from mlx_lm.models.cache import make_prompt_cache
 
@@ -16,6 +18,8 @@ from plgd.engine.mlx.target import MlxTarget
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
+from plgd.engine.types import StopReason
+from session_replies import NEVER
 from tiny_configs import make_config
 from tiny_models import make_network
 
@@ -54,22 +58,82 @@ def uncompiled() -> Iterator[None]:
     mx.enable_compile()
 
 
-@pytest.mark.parametrize("policy", ["off", "ds4", "graded", "gated", "cost"])
-@pytest.mark.parametrize("model_type", ["qwen3", "gemma3_text", "lfm2"])
-def test_every_policy_says_what_mlx_lm_says(model_type: str, policy: str) -> None:
-    """Under each policy, over rows, windows and states, a drafted reply is mlx-lm's own."""
-    network = make_network(make_config(model_type))
-    expected = [token for token, _ in generate_step(mx.array(PROMPT), network, max_tokens=N_REPLY)]
+class Watched:
+    """A network that keeps the width and the last row of logits of every pass."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.layers = network.layers
+        self.widths: list[int] = []
+        self.last_logits: list[mx.array] = []
+        self._network = network
+
+    def __call__(self, tokens: mx.array, cache: list[Any]) -> mx.array:
+        logits: mx.array = self._network(tokens, cache=cache)
+        self.widths.append(tokens.shape[1])
+        self.last_logits.append(logits[0, -1])
+        return logits
+
+
+def target_of(network: Any, caches: list[Any], context_limit: int = 512) -> MlxTarget:  # noqa: ANN401  # or a stand-in
+    """Start an empty sequence."""
 
     def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
         logits: mx.array = network(tokens, cache=caches)
         return logits
 
-    target = MlxTarget(forward, make_prompt_cache(network), context_limit=512)
+    return MlxTarget(forward, caches, context_limit=context_limit)
+
+
+def bits(caches: list[Any]) -> list[object]:
+    """Read what caches hold, arrays bit by bit."""
+    held = [value for _, value in tree_flatten([cache.state for cache in caches])]
+    return [value.view(mx.uint8).tolist() if isinstance(value, mx.array) else value for value in held]
+
+
+@pytest.mark.parametrize("policy", ["off", "ds4", "graded", "gated", "cost"])
+@pytest.mark.parametrize("model_type", ["qwen3", "gemma3_text", "lfm2"])
+def test_every_policy_says_what_mlx_lm_says(model_type: str, policy: str) -> None:
+    """Under each policy, over rows, windows and states, a drafted reply is mlx-lm's own (references A1, A8)."""
+    network = make_network(make_config(model_type))
+    expected = [token for token, _ in generate_step(mx.array(PROMPT), network, max_tokens=N_REPLY)]
+    target = target_of(network, make_prompt_cache(network))
     session = Session(target, HalfRight(PROMPT + expected), make_governor(policy))
-    assert [8, 16, 24, 30] == list(session.prefill(PROMPT, 8))
+    assert [9, 17, 25, 30] == list(session.prefill(PROMPT, 8))
     for _ in session.decode(Stops(frozenset(), N_REPLY)):
         pass
     assert PROMPT + expected == session.tokens
     if policy != "off":
         assert session.stats.n_accepted > 0
+
+
+@pytest.mark.parametrize("n_prompt", [1, 2, 8, 9, 10, 16, 17, 18, 30])
+@pytest.mark.parametrize("model_type", ["qwen3", "gemma3_text", "lfm2"])
+def test_prefill_is_mlx_lms_bit_by_bit(model_type: str, n_prompt: int) -> None:
+    """In low precision too, caches and the first token's logits are mlx-lm's, at every length (reference A8)."""
+    network = make_network(make_config(model_type))
+    network.set_dtype(mx.bfloat16)
+    plain, ours = Watched(network), Watched(network)
+    plain_caches, our_caches = make_prompt_cache(network), make_prompt_cache(network)
+    prompt = PROMPT[:n_prompt]
+    # With no token asked for, mlx-lm still makes the first one.
+    list(generate_step(mx.array(prompt), plain, prompt_cache=plain_caches, prefill_step_size=8, max_tokens=0))
+    session = Session(target_of(ours, our_caches), HalfRight([]), make_governor("off"))
+    list(session.prefill(prompt, 8))
+    list(session.decode(Stops(NEVER, 1)))
+    assert plain.widths == ours.widths
+    assert mx.array_equal(plain.last_logits[-1], ours.last_logits[-1])
+    assert bits(plain_caches) == bits(our_caches)
+
+
+@pytest.mark.parametrize("policy", ["off", "ds4", "graded", "gated", "cost"])
+@pytest.mark.parametrize("n_room", range(1, 12))
+def test_at_the_context_wall_every_policy_says_what_mlx_lm_says(policy: str, n_room: int) -> None:
+    """However little room the context leaves, a drafted reply fills it with mlx-lm's own tokens (reference B4)."""
+    network = make_network(make_config("qwen3"))
+    expected = [token for token, _ in generate_step(mx.array(PROMPT), network, max_tokens=n_room)]
+    target = target_of(network, make_prompt_cache(network), context_limit=len(PROMPT) + n_room)
+    session = Session(target, HalfRight([*PROMPT, *expected, 1, 2, 3]), make_governor(policy))
+    list(session.prefill(PROMPT, 8))
+    rounds = list(session.decode(Stops(NEVER, 1000)))
+    assert PROMPT + expected == session.tokens
+    assert StopReason.CONTEXT is rounds[-1].stopped

@@ -52,7 +52,11 @@ class Session:
         self._failed = False
 
     def prefill(self, tokens: Sequence[int], slice_tokens: int) -> Generator[int, None, None]:
-        """Append a prompt, slice by slice. The prompt is indexed while the model works on it.
+        """Append a prompt, slice by slice. Each slice is indexed as soon as the model has it.
+
+        The last token of a history is fed with the token after it. A history that begins gets one token more with its
+        first slice, so that the model's passes are those of mlx-lm's prefill, each of `slice_tokens`: passes of other
+        widths would round otherwise in low precision.
 
         Args:
             tokens: the prompt.
@@ -97,8 +101,9 @@ class Session:
         self._check_free()
         self._busy = True
         try:
-            for start in range(0, len(tokens), slice_tokens):
-                piece = tokens[start : start + slice_tokens]
+            start, end = 0, slice_tokens + (not self.tokens)
+            while start < len(tokens):
+                piece = tokens[start:end]
                 self._failed = True  # until the slice is whole
                 self._target.prefill(piece)
                 self._proposer.extend(piece)
@@ -106,7 +111,8 @@ class Session:
                 self.stats.n_prompt_tokens += len(piece)
                 check_in_step(self._target, len(self.tokens))
                 self._failed = False
-                yield start + len(piece)
+                start, end = end, end + slice_tokens
+                yield min(start, len(tokens))
         finally:
             self._busy = False
 
