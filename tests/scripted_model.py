@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Sequence
 
 from doubles import ScriptedTarget
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS
-from plgd.engine.model import Detokenizer
+from plgd.engine.model import Detokenizer, Known, Span
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 
@@ -32,7 +33,9 @@ class _ByteStream:
 
 
 class ByteTokenizer:
-    """Each byte is a token; each turn of a chat begins with a control token."""
+    """Each byte is a token; each turn of a chat begins with a control token; a text can be cut anywhere."""
+
+    border = re.compile("")
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
@@ -40,6 +43,15 @@ class ByteTokenizer:
     def encode_chat(self, system: str, user: str, reply_start: str) -> list[int]:
         turns = (self.encode(text) for text in (system, user, reply_start))
         return [token for turn in turns for token in (_TURN, *turn)]
+
+    def encode_known(self, system: str, user: str, reply_start: str, known: Known) -> list[int]:
+        head, tail = self.encode(user[: known.start]), self.encode(user[known.end :])
+        return [_TURN, *self.encode(system), _TURN, *head, *known.tokens, *tail, _TURN, *self.encode(reply_start)]
+
+    def spans(self, text: str) -> tuple[Span, ...]:
+        return tuple(
+            Span(place, place + 1) for place, character in enumerate(text) for _ in range(len(character.encode()))
+        )
 
     def decode(self, tokens: Sequence[int]) -> str:
         return bytes(token for token in tokens if token < EOS).decode(errors="replace")

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from plgd.engine.correction import LiveCosts
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.target import Target
 
-__all__ = ("Detokenizer", "Model", "Tokenizer")
+__all__ = ("BorderedTokenizer", "Detokenizer", "Known", "Model", "Span", "Tokenizer")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters of a text, from `start` up to `end`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A stretch of a text between two borders of the tokenizer, with its tokens.
+
+    Attributes:
+        start: the character at which it begins.
+        end: the character before which it ends.
+        tokens: those of the stretch.
+    """
+
+    start: int
+    end: int
+    tokens: Sequence[int]
 
 
 class Detokenizer(Protocol):
@@ -53,6 +78,30 @@ class Tokenizer(Protocol):
         ...
 
 
+class BorderedTokenizer(Tokenizer, Protocol):
+    """A tokenizer that says where a text can be cut so that its parts tokenize alone as they do together."""
+
+    @property
+    def border(self) -> re.Pattern[str]:
+        """Match, without width, at such places; decided by one character before the place and two behind it."""
+        ...
+
+    def spans(self, text: str) -> tuple[Span, ...]:
+        """Return the characters that each token of `encode(text)` stands for; parts of one character share it."""
+        ...
+
+    def encode_known(self, system: str, user: str, reply_start: str, known: Known) -> list[int]:
+        """Return what `encode_chat` would, without tokenizing a stretch of the user's text again.
+
+        Args:
+            system: the system's turn.
+            user: the user's turn.
+            reply_start: the start of the reply.
+            known: the stretch of `user`.
+        """
+        ...
+
+
 class Model(Protocol):
     """A model in memory. One thread owns it."""
 
@@ -62,7 +111,7 @@ class Model(Protocol):
         ...
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> BorderedTokenizer:
         """Its tokenizer."""
         ...
 

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mlx_lm.tokenizer_utils import TokenizerWrapper
 from tokenizers import Tokenizer
 
+from plgd.engine.mlx.borders import NO_BORDER, find_borders
 from plgd.engine.mlx.chat_template import ChatTemplate, Message
 from plgd.engine.mlx.detokenizer import ByteDetokenizer, WindowDetokenizer
 from plgd.engine.mlx.vocabulary import Vocabulary, token_bytes
-from plgd.engine.model import Detokenizer
+from plgd.engine.model import Detokenizer, Known, Span
 from plgd.errors import UnsupportedModel
+
+if TYPE_CHECKING:
+    from mlx_lm.tokenizer_utils import TokenizerWrapper  # the tokenizer itself needs no mlx
 
 __all__ = ("MlxTokenizer",)
 
 
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    """A prompt as text.
+
+    Attributes:
+        text: the rendered template.
+        owned: where the template itself spells control tokens.
+        user_start: where the user's first character stands, or would stand if it were not stripped.
+    """
+
+    text: str
+    owned: list[tuple[int, int]]
+    user_start: int
+
+
 class MlxTokenizer:
-    """Implements `plgd.engine.model.Tokenizer` over a tokenizer that mlx-lm loaded.
+    """Implements `plgd.engine.model.BorderedTokenizer` over a tokenizer that mlx-lm loaded.
 
     Args:
         wrapper: mlx-lm's tokenizer.
@@ -55,22 +76,57 @@ class MlxTokenizer:
 
         Equal to tokenizing the rendered template, except that control tokens spelled by the content are plain text.
         """
-        text = ""
-        owned: list[tuple[int, int]] = []
-        for piece in self._template.pieces(system, user, reply_start):
-            if not piece.is_content:
-                spans = (found.span() for found in self._vocabulary.spelling.finditer(piece.text))
-                owned += [(len(text) + start, len(text) + end) for start, end in spans]
-            text += piece.text
-        spelled = [found.span() for found in self._vocabulary.spelling.finditer(text)]
-        if spelled == owned:
-            return [*self._opening, *self._vocabulary.marked.encode(text, add_special_tokens=False).ids]
+        chat = self._write_chat(system, user, reply_start)
+        if self._spells(chat.text) == chat.owned:
+            return [*self._opening, *self._encode_marked(chat.text)]
         tokens = list(self._opening)
         done = 0
-        for start, end in owned:
-            tokens += [*self.encode(text[done:start]), self._vocabulary.controls[text[start:end]]]
+        for start, end in chat.owned:
+            tokens += [*self.encode(chat.text[done:start]), self._vocabulary.controls[chat.text[start:end]]]
             done = end
-        return tokens + self.encode(text[done:])
+        return tokens + self.encode(chat.text[done:])
+
+    @functools.cached_property
+    def border(self) -> re.Pattern[str]:
+        """Match where a text can be cut so that its parts tokenize alone as they do together."""
+        if self._table is None or self._vocabulary.strips_around:
+            return NO_BORDER
+        return find_borders(self.encode, (spelled.decode("utf-8", "replace") for spelled in self._table))
+
+    def spans(self, text: str) -> tuple[Span, ...]:
+        """Return the characters that each token of `encode(text)` stands for."""
+        return tuple(Span(start, end) for start, end in self._vocabulary.offsets(text))
+
+    def encode_known(self, system: str, user: str, reply_start: str, known: Known) -> list[int]:
+        """Return what `encode_chat` would, without tokenizing a stretch of the user's text again."""
+        chat = self._write_chat(system, user, reply_start)
+        start, end = chat.user_start + known.start, chat.user_start + known.end
+        behind = next((place for place, _ in chat.owned if place >= end), len(chat.text))
+        # An added token that stands next to a control token may take blanks before it along.
+        if self._spells(chat.text) != chat.owned or chat.text[behind - 1].isspace():
+            return self.encode_chat(system, user, reply_start)
+        head, tail = self._encode_marked(chat.text[:start]), self._encode_marked(chat.text[behind:])
+        return [*self._opening, *head, *known.tokens, *self.encode(chat.text[end:behind]), *tail]
+
+    def _write_chat(self, system: str, user: str, reply_start: str) -> _Chat:
+        pieces = self._template.pieces(system, user, reply_start)
+        text = ""
+        owned: list[tuple[int, int]] = []
+        for piece in pieces:
+            if not piece.is_content:
+                owned += [(len(text) + start, len(text) + end) for start, end in self._spells(piece.text)]
+            text += piece.text
+        # The user's words end the third piece from the end; before them the system's may stand.
+        words = user.rstrip() if self._template.strips_user else user
+        return _Chat(text, owned, len(text) - sum(len(piece.text) for piece in pieces[-2:]) - len(words))
+
+    def _spells(self, text: str) -> list[tuple[int, int]]:
+        """Return the places where a text spells control tokens."""
+        return [found.span() for found in self._vocabulary.spelling.finditer(text)]
+
+    def _encode_marked(self, text: str) -> list[int]:
+        tokens: list[int] = self._vocabulary.marked.encode(text, add_special_tokens=False).ids
+        return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Turn tokens into text; control tokens are left out."""

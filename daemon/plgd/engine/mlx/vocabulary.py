@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import AddedToken, Encoding, Tokenizer
 
 __all__ = ("Vocabulary", "token_bytes")
 
@@ -59,18 +60,29 @@ class Vocabulary:
 
     def encode(self, text: str) -> list[int]:
         """Tokenize text in which nothing is a control token."""
-        tokens: list[int] = self.plain.encode(text, add_special_tokens=False).ids
-        if not self.spelling.search(text) or set(self.controls.values()).isdisjoint(tokens):
-            return tokens
-        # A vocabulary whose model itself can produce a control piece from text (Unigram does): break the spelling.
-        return [token for part in self._broken(text) for token in self.plain.encode(part, add_special_tokens=False).ids]
+        return [token for _, encoding in self._encode_parts(text) for token in encoding.ids]
 
-    def _broken(self, text: str) -> Iterator[str]:
-        start = 0
-        for found in self.spelling.finditer(text):
-            yield text[start : found.start() + 1]
-            start = found.start() + 1
-        yield text[start:]
+    def offsets(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the characters, first and behind the last, that each token of `encode(text)` stands for."""
+        for place, encoding in self._encode_parts(text):
+            yield from ((place + start, place + end) for start, end in encoding.offsets)
+
+    @property
+    def strips_around(self) -> bool:
+        """Whether an added token takes blanks beside it along, or is one only where it is a whole word."""
+        added = self.plain.get_added_tokens_decoder().values()
+        return any(token.lstrip or token.rstrip or token.single_word for token in added)
+
+    def _encode_parts(self, text: str) -> Iterator[tuple[int, Encoding]]:
+        """Yield the parts of a text that are tokenized alone, with the place where each begins; one part as a rule."""
+        whole = self.plain.encode(text, add_special_tokens=False)
+        if not self.spelling.search(text) or set(self.controls.values()).isdisjoint(whole.ids):
+            yield 0, whole
+            return
+        # A vocabulary whose model itself can produce a control piece from text (Unigram does): break the spelling.
+        places = [0, *(found.start() + 1 for found in self.spelling.finditer(text)), len(text)]
+        for start, end in pairwise(places):
+            yield start, self.plain.encode(text[start:end], add_special_tokens=False)
 
 
 def _without_affixes(content: dict[str, Any]) -> dict[str, Any]:
