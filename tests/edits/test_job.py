@@ -2,85 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from edits.running import SOURCE, params, run
 from plgd.config import Config, EngineConfig
 from plgd.documents.store import DocumentStore
-from plgd.edits.job import JobDelta, JobEvent, JobProgress, edit_steps
+from plgd.edits.job import edit_steps
 from plgd.edits.prompt import fence_for
 from plgd.edits.request import prepare
 from plgd.edits.view import view
 from plgd.errors import TextTooLong
-from plgd.protocol.edits import EditMode, EditParams, EditResult, EditStatus, LineRange, Stage
+from plgd.protocol.edits import EditMode, EditStatus, LineRange, Stage
 from plgd.text.fingerprint import fingerprint
 from plgd.text.lines import body, split_lines
 from scripted_model import ByteTokenizer, ScriptedModel
 from strategies import texts
 
-SOURCE = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n"
 RENAMED = SOURCE.replace("result", "subtotal")
-
-
-@dataclass
-class Ran:
-    """What came of an edit."""
-
-    result: EditResult
-    events: list[JobEvent] = field(default_factory=list)
-    model: ScriptedModel = field(default_factory=lambda: ScriptedModel(""))
-
-    @property
-    def deltas(self) -> str:
-        """The reply's text as it came."""
-        return "".join(event.text for event in self.events if isinstance(event, JobDelta))
-
-    def progress(self, stage: Stage) -> list[JobProgress]:
-        """The progress of one stage."""
-        return [event for event in self.events if isinstance(event, JobProgress) and event.stage is stage]
-
-
-def _ticks() -> Callable[[], float]:
-    """A clock that moves by a second with every look."""
-    seconds: Iterator[int] = count(1)
-    return lambda: float(next(seconds))
-
-
-def _run(
-    params: EditParams,
-    reply: str,
-    *,
-    config: Config | None = None,
-    context_limit: int = 1 << 20,
-    meanwhile: Callable[[], None] = lambda: None,
-) -> Ran:
-    documents = DocumentStore()
-    model = ScriptedModel(reply, context_limit=context_limit, on_target=meanwhile)
-    edit = prepare(params, documents)
-    steps = edit_steps(
-        edit, session="s1", received=0.0, documents=documents, model=model, config=config or Config(), clock=_ticks()
-    )
-    events: list[JobEvent] = []
-    while True:
-        try:
-            events.append(next(steps))
-        except StopIteration as done:
-            return Ran(done.value, events, model)
-
-
-def _params(text: str | None = SOURCE, **changes: object) -> EditParams:
-    return EditParams(**{"instruction": "Rename result to subtotal", "text": text, "name": "app.py", **changes})  # type: ignore[arg-type]
 
 
 def test_a_proposal() -> None:
     """A changed text is proposed with a diff, hunks, both fingerprints and the model's name."""
-    result = _run(_params(), f"{RENAMED}```\n").result
+    result = run(params(), f"{RENAMED}```\n").result
     assert (EditStatus.PROPOSED, RENAMED, "s1", "scripted") == (
         result.status,
         result.new_text,
@@ -100,7 +47,7 @@ def test_a_proposal() -> None:
 
 def test_the_reply_is_drafted_from_the_text() -> None:
     """Most tokens of a rewrite are drafted from the text and accepted; the statistics say how many."""
-    stats = _run(_params(), f"{RENAMED}```\n").result.stats
+    stats = run(params(), f"{RENAMED}```\n").result.stats
     n_reply = len(f"{RENAMED}```\n")
     assert n_reply == stats.output_tokens
     assert stats.accepted_prediction_tokens > n_reply / 2
@@ -113,9 +60,9 @@ def test_the_reply_is_drafted_from_the_text() -> None:
 def test_a_hint_is_a_source_of_drafts() -> None:
     """Text that the reply is expected to resemble saves rounds where the file does not have it."""
     reply = f"{SOURCE}\n\ndef average(values: list[float]) -> float:\n    return sum(values) / len(values)\n```\n"
-    plain = _run(_params(), reply).result.stats
-    hinted = _run(
-        _params(draft_hint="def average(values: list[float]) -> float:\n    return sum(values) / len(values)\n"), reply
+    plain = run(params(), reply).result.stats
+    hinted = run(
+        params(draft_hint="def average(values: list[float]) -> float:\n    return sum(values) / len(values)\n"), reply
     )
     assert hinted.result.stats.rounds < plain.rounds
     assert hinted.result.stats.output_tokens == plain.output_tokens
@@ -131,14 +78,14 @@ def test_a_hint_longer_than_any_reply_is_not_tokenized_whole(monkeypatch: pytest
         return encode(tokenizer, text)
 
     monkeypatch.setattr(ByteTokenizer, "encode", encode_and_note)
-    ran = _run(_params(draft_hint="hint " * 100_000), f"{RENAMED}```\n", context_limit=1000)
+    ran = run(params(draft_hint="hint " * 100_000), f"{RENAMED}```\n", context_limit=1000)
     assert ran.result.status is EditStatus.PROPOSED
     assert max(lengths) == 16 * 1000
 
 
 def test_times_are_from_the_clock() -> None:
     """The times of an edit add up, and the rate counts what came after the first round."""
-    ran = _run(_params(), f"{RENAMED}```\n")
+    ran = run(params(), f"{RENAMED}```\n")
     stats = ran.result.stats
     assert stats.queue_ms == 1000.0
     assert stats.queue_ms < stats.ttft_ms < stats.ttft_ms + stats.decode_ms < stats.total_ms
@@ -149,9 +96,9 @@ def test_times_are_from_the_clock() -> None:
 
 def test_progress_goes_from_the_prompt_to_the_end() -> None:
     """Progress counts the prompt's slices, then the text's lines that the reply has passed, and never goes back."""
-    ran = _run(_params(), f"{RENAMED}```\n", config=Config(engine=EngineConfig(prefill_slice=64)))
+    ran = run(params(), f"{RENAMED}```\n", config=Config(engine=EngineConfig(prefill_slice=64)))
     prefill, decode = ran.progress(Stage.PREFILL), ran.progress(Stage.DECODE)
-    assert [min(64 * (n + 1), prefill[-1].n_tokens) for n in range(len(prefill))] == [
+    assert [min(64 * (n + 1) + 1, prefill[-1].n_tokens) for n in range(len(prefill))] == [
         event.n_tokens for event in prefill
     ]
     assert prefill[-1].percent == 100.0
@@ -164,14 +111,14 @@ def test_progress_goes_from_the_prompt_to_the_end() -> None:
 @pytest.mark.parametrize("end", ["```\n", "```", "\n```", ""])
 def test_however_the_reply_ends(end: str) -> None:
     """A closing fence with or without a newline, behind the last line, or none before the end token: all are ends."""
-    ran = _run(_params(text="Use `a`.\nOr `b`\n", name="README.md"), f"Use `c`.\nOr `d`{end}")
+    ran = run(params(text="Use `a`.\nOr `b`\n", name="README.md"), f"Use `c`.\nOr `d`{end}")
     assert (EditStatus.PROPOSED, "Use `c`.\nOr `d`\n") == (ran.result.status, ran.result.new_text)
     assert ran.deltas.rstrip("\n") == "Use `c`.\nOr `d`"
 
 
 def test_no_change() -> None:
     """A reply that repeats the text is no change, and no success."""
-    result = _run(_params(), f"{SOURCE}```\n").result
+    result = run(params(), f"{SOURCE}```\n").result
     assert (EditStatus.NO_CHANGE, "", (), "") == (result.status, result.diff, result.hunks, result.raw_reply)
     assert result.new_fingerprint == result.base_fingerprint
 
@@ -192,8 +139,8 @@ def test_a_reply_that_cannot_be_used(
     """A reply that was cut off or fails a guard changes nothing; the reason and the model's words are told."""
     path = tmp_path / "app.py"
     path.write_text(SOURCE)
-    params = _params(text=None, path=str(path), mode=EditMode.APPLY, **options)
-    result = _run(params, reply).result
+    asked = params(text=None, path=str(path), mode=EditMode.APPLY, **options)
+    result = run(asked, reply).result
     assert (status, SOURCE, "", ()) == (result.status, result.new_text, result.diff, result.hunks)
     assert reason in result.warnings[0]
     assert reply.startswith(result.raw_reply)
@@ -203,8 +150,8 @@ def test_a_reply_that_cannot_be_used(
 
 def test_a_reply_that_fills_the_context() -> None:
     """A reply that runs into the end of the context is told apart from a finished one."""
-    n_prompt = _run(_params(), "```\n").result.stats.prompt_tokens
-    result = _run(_params(), "x" * 10_000, context_limit=n_prompt + len(SOURCE) + 40).result
+    n_prompt = run(params(), "```\n").result.stats.prompt_tokens
+    result = run(params(), "x" * 10_000, context_limit=n_prompt + len(SOURCE) + 40).result
     assert (EditStatus.TRUNCATED, "context") == (result.status, result.stats.stopped_by)
     assert "context was full" in result.warnings[0]
 
@@ -212,22 +159,22 @@ def test_a_reply_that_fills_the_context() -> None:
 def test_a_text_that_cannot_fit() -> None:
     """A text whose rewrite cannot fit into the context is refused with the tokens and the limit."""
     with pytest.raises(TextTooLong, match=r"app\.py needs \d+ tokens \(prompt and reply\), the model's limit is 300\."):
-        _run(_params(), "", context_limit=300)
+        run(params(), "", context_limit=300)
 
 
 def test_a_huge_text_is_refused_without_tokenizing_it() -> None:
     """A text far beyond the context is refused by an estimate from its beginning."""
     with pytest.raises(TextTooLong, match=r"needs about 2,[\d,]+ tokens .* limit is 1,000"):
-        _run(_params(text="a = 1\n" * 200_000), "", context_limit=1000)
+        run(params(text="a = 1\n" * 200_000), "", context_limit=1000)
 
 
 def test_a_text_other_than_expected() -> None:
     """An edit that was asked for another text is a conflict before the model does anything."""
-    ran = _run(_params(base_fingerprint="0" * 64), "")
+    ran = run(params(base_fingerprint="0" * 64), "")
     assert (EditStatus.CONFLICT, SOURCE) == (ran.result.status, ran.result.new_text)
     assert "is not the text with that fingerprint" in ran.result.warnings[0]
     assert ran.model.targets == []
-    right = _run(_params(base_fingerprint=fingerprint(SOURCE.encode())), f"{RENAMED}```\n")
+    right = run(params(base_fingerprint=fingerprint(SOURCE.encode())), f"{RENAMED}```\n")
     assert right.result.status is EditStatus.PROPOSED
 
 
@@ -235,7 +182,7 @@ def test_applying(tmp_path: Path) -> None:
     """An applied edit is on disk, through a link, as the next version."""
     (tmp_path / "real.py").write_text(SOURCE)
     (tmp_path / "app.py").symlink_to("real.py")
-    ran = _run(_params(text=None, path=str(tmp_path / "app.py"), mode=EditMode.APPLY), f"{RENAMED}```\n")
+    ran = run(params(text=None, path=str(tmp_path / "app.py"), mode=EditMode.APPLY), f"{RENAMED}```\n")
     assert (EditStatus.APPLIED, str(tmp_path.resolve() / "real.py"), 2) == (
         ran.result.status,
         ran.result.path,
@@ -249,7 +196,7 @@ def test_a_proposal_writes_nothing(tmp_path: Path) -> None:
     """A proposal leaves the file as it is."""
     path = tmp_path / "app.py"
     path.write_text(SOURCE)
-    result = _run(_params(text=None, path=str(path)), f"{RENAMED}```\n").result
+    result = run(params(text=None, path=str(path)), f"{RENAMED}```\n").result
     assert (EditStatus.PROPOSED, 1) == (result.status, result.version)
     assert path.read_text() == SOURCE
 
@@ -258,8 +205,8 @@ def test_a_file_that_changed_elsewhere(tmp_path: Path) -> None:
     """Lines added elsewhere while the model worked are kept; the diff is against what was on disk."""
     path = tmp_path / "app.py"
     path.write_text(SOURCE)
-    ran = _run(
-        _params(text=None, path=str(path), mode=EditMode.APPLY),
+    ran = run(
+        params(text=None, path=str(path), mode=EditMode.APPLY),
         f"{RENAMED}```\n",
         meanwhile=lambda: _write(path, f"import os\n\n{SOURCE}"),
     )
@@ -275,8 +222,8 @@ def test_a_file_that_changed_in_the_same_lines(tmp_path: Path) -> None:
     path = tmp_path / "app.py"
     path.write_text(SOURCE)
     theirs = SOURCE.replace("result = 0", "result = 1")
-    ran = _run(
-        _params(text=None, path=str(path), mode=EditMode.APPLY),
+    ran = run(
+        params(text=None, path=str(path), mode=EditMode.APPLY),
         f"{RENAMED}```\n",
         meanwhile=lambda: _write(path, theirs),
     )
@@ -289,8 +236,8 @@ def test_a_file_that_was_edited_likewise(tmp_path: Path) -> None:
     """When somebody else made the same change meanwhile, there is nothing to apply."""
     path = tmp_path / "app.py"
     path.write_text(SOURCE)
-    ran = _run(
-        _params(text=None, path=str(path), mode=EditMode.APPLY),
+    ran = run(
+        params(text=None, path=str(path), mode=EditMode.APPLY),
         f"{RENAMED}```\n",
         meanwhile=lambda: _write(path, RENAMED),
     )
@@ -307,11 +254,11 @@ def test_closing_cancels_at_any_moment(tmp_path: Path) -> None:
     path.write_text(SOURCE)
     inode = path.stat().st_ino
     documents = DocumentStore()
-    params = _params(text=None, path=str(path), mode=EditMode.APPLY)
-    for n_steps in range(len(_run(params, f"{SOURCE}```\n").events) + 1):
+    asked = params(text=None, path=str(path), mode=EditMode.APPLY)
+    for n_steps in range(len(run(asked, f"{SOURCE}```\n").events) + 1):
         model = ScriptedModel(f"{RENAMED}```\n")
         steps = edit_steps(
-            prepare(params, documents), session="s", received=0.0, documents=documents, model=model, config=Config()
+            prepare(asked, documents), session="s", received=0.0, documents=documents, model=model, config=Config()
         )
         for _ in range(n_steps):
             next(steps)
@@ -325,7 +272,7 @@ def test_repeating_any_text_changes_nothing(text: str, with_mark: bool) -> None:
     assume(text.strip())
     source = "\ufeff" * with_mark + text
     seen = view(split_lines(text))
-    result = _run(_params(text=source), f"{seen}{fence_for(seen, 'Rename')}\n").result
+    result = run(params(text=source), f"{seen}{fence_for(seen, 'Rename')}\n").result
     assert (EditStatus.NO_CHANGE, source) == (result.status, result.new_text)
 
 
@@ -339,8 +286,8 @@ def test_a_rewritten_range_touches_nothing_else(text: str, data: st.DataObject) 
     last = data.draw(st.integers(first, len(lines)))
     # A line that is not empty in place of the first: nothing can join what stands before it.
     new = ["new = 1", *(body(line) for line in lines[first:last])]
-    result = _run(
-        _params(text=text, range=LineRange(first=first, last=last)), f"{view(new)}{fence_for(text, 'Rename')}\n"
+    result = run(
+        params(text=text, range=LineRange(first=first, last=last)), f"{view(new)}{fence_for(text, 'Rename')}\n"
     ).result
     assume(result.status is not EditStatus.NO_CHANGE)
     assert result.status is EditStatus.PROPOSED

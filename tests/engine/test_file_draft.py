@@ -169,6 +169,16 @@ def test_long_copies_take_few_rounds() -> None:
     assert {"file"} == set(stats.proposers)
 
 
+@pytest.mark.parametrize("n_others", [1, 3, 12])
+def test_other_sources_that_are_wrong_cost_next_to_nothing(n_others: int) -> None:
+    """Sources that the reply does not resemble, beside the one that it does, take at most one round in ten more."""
+    reply = [*SOURCE[:100], 1, *SOURCE[101:200], 2, 3, *SOURCE[200:]]
+    others = [[(place * 7919) % 5003 + 5000 * (n + 1) for place in range(3000)] for n in range(n_others)]
+    alone, with_others = rewrite([1, 2, 3], [SOURCE], reply), rewrite([1, 2, 3], [SOURCE, *others], reply)
+    assert alone[0] == with_others[0]
+    assert with_others[1].n_rounds <= 1.1 * alone[1].n_rounds
+
+
 BAD_SOURCES = {
     "empty": [],
     "one repeated token": [5] * 20_000,

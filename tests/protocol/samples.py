@@ -21,7 +21,7 @@ from plgd.protocol.daemon import (
     StopResult,
 )
 from plgd.protocol.docs import example_result
-from plgd.protocol.drafting import DraftingParams
+from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, LineRange, Stage
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
@@ -71,6 +71,8 @@ REQUESTS: Final = {
                 seed=4294967295,
             ),
             drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
+            sources=(DraftSource(path="/home/me/b.py"), DraftSource(text="size = 2")),
+            show_drafts=True,
         ),
     ),
     "stop": envelope.encode_request(5, methods.STOP, StopParams(drain=False)),

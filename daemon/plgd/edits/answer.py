@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plgd.documents.document import Document
+from plgd.edits.reply_drafts import DraftRecorder
 from plgd.edits.request import PreparedEdit
 from plgd.edits.timing import Timing
 from plgd.engine.sampling import GREEDY
 from plgd.engine.stats import Stats
 from plgd.engine.types import StopReason
-from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk
+from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk, ProposerStats
 from plgd.text.diff import diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.unified import unified_diff
@@ -33,6 +34,7 @@ class Answer:
         sampling: how the reply is drawn, once the engine has begun.
         stopped: what ended the reply, once it has ended.
         raw_reply: the model's own words, once the reply has ended.
+        drafts: who drafted which part of the reply, once the engine has begun, if that was asked for.
     """
 
     def __init__(self, edit: PreparedEdit, session: str, model: str, timing: Timing) -> None:
@@ -41,6 +43,7 @@ class Answer:
         self.sampling = GREEDY
         self.stopped: StopReason | None = None
         self.raw_reply = ""
+        self.drafts: DraftRecorder | None = None
         self._edit = edit
         self._session = session
         self._model = model
@@ -106,6 +109,7 @@ class Answer:
             raw_reply=raw_reply,
             model=self._model,
             stats=self._stats(),
+            drafts=self.drafts.result() if self.drafts is not None else None,
         )
 
     def _stats(self) -> EditStats:
@@ -125,4 +129,10 @@ class Answer:
             stopped_by=self.stopped.value if self.stopped else "",
             near_ties=stats.n_near_ties,
             seed=self.sampling.seed if self.sampling.temperature else None,
+            proposers={
+                name: ProposerStats(
+                    drafts=counts.n_drafts, drafted_tokens=counts.n_drafted, accepted_tokens=counts.n_accepted
+                )
+                for name, counts in stats.proposers.items()
+            },
         )

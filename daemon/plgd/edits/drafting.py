@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -47,30 +48,41 @@ def settle_drafting(params: DraftingParams | None, engine: EngineConfig) -> Engi
 def make_edit_proposer(edit: PreparedEdit, prompt: Prompt, model: Model, engine: EngineConfig) -> Proposer:
     """Make the proposer of an edit.
 
-    Under `cost` the reply is drafted from the lines to rewrite, then the file around them, then the hint, with what
-    the reply has changed so far put in. The reference policies draft from n-grams of hint, prompt and reply alone.
+    Under `cost` the reply is drafted from the lines to rewrite, then the file around them, then the hint, then the
+    sources that the request names, with what the reply has changed so far put in. The reference policies draft from
+    n-grams of sources, hint, prompt and reply alone.
 
     Args:
         edit: the request.
         prompt: what the model is shown.
-        model: whose tokens; of a hint that is longer than any reply of it, the beginning is used.
+        model: whose tokens; of hint and sources, as much is used as the longest reply of it could hold.
         engine: the policy and its n-gram lengths.
     """
     tokenizer = model.tokenizer
-    hint = tokenizer.encode((edit.params.draft_hint or "")[: _TOKEN_CHARACTERS * model.context_limit])
+    texts = _cut((edit.params.draft_hint or "", *edit.sources), _TOKEN_CHARACTERS * model.context_limit)
+    others = [tokenizer.encode(text) for text in texts]
     if engine.policy != "cost":
         proposer = make_proposer(engine.policy, ngram_min=engine.ngram_min, ngram_max=engine.ngram_max)
         # Before the prompt, so that of two places the text itself, which comes later, is drafted from.
-        proposer.extend(hint)
+        for other in reversed(others):
+            proposer.extend(other)
         return proposer
     # The reply ends with the fence, and so does what it is drafted from.
     sources = [tokenizer.encode(prompt.source + prompt.fence)]
     if len(edit.source_lines) < len(edit.document.lines):
         sources.append(tokenizer.encode(view(edit.document.lines)))
     return make_file_proposer(
-        [*sources, hint] if hint else sources,
+        [*sources, *others],
         n_prompt=len(prompt.tokens),
         codec=tokenizer,
         ngram_min=engine.ngram_min,
         ngram_max=engine.ngram_max,
     )
+
+
+def _cut(texts: Iterable[str], n_characters: int) -> Iterator[str]:
+    """Yield texts, the empty ones left out, until they have so many characters together; the last may be cut."""
+    for text in texts:
+        if piece := text[:n_characters]:
+            yield piece
+        n_characters -= len(piece)

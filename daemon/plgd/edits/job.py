@@ -18,6 +18,7 @@ from plgd.edits.guard import Verdict, check_ending, check_text
 from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
+from plgd.edits.reply_drafts import DraftRecorder
 from plgd.edits.request import PreparedEdit
 from plgd.edits.sampling import settle_sampling
 from plgd.edits.timing import Timing
@@ -119,7 +120,9 @@ def edit_steps(
     for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
     reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
-    answer.stopped = yield from _decode(engine, reader, Stops(model.eos_tokens, stops_at, reader), prompt, timing)
+    answer.drafts = DraftRecorder() if edit.params.show_drafts else None
+    stops = Stops(model.eos_tokens, stops_at, reader)
+    answer.stopped = yield from _decode(engine, reader, stops, prompt, timing, answer.drafts)
     answer.raw_reply = reader.raw
     if cut_off := check_ending(answer.stopped, timing.n_tokens):
         return answer.unchanged(EditStatus.TRUNCATED, cut_off)
@@ -164,7 +167,12 @@ def _make_session(
 
 
 def _decode(
-    engine: Session, reader: ReplyReader, stops: Stops, prompt: Prompt, timing: Timing
+    engine: Session,
+    reader: ReplyReader,
+    stops: Stops,
+    prompt: Prompt,
+    timing: Timing,
+    drafts: DraftRecorder | None,
 ) -> Generator[JobEvent, None, StopReason]:
     coverage = Coverage(prompt.source)
     stopped: StopReason | None = None
@@ -174,6 +182,8 @@ def _decode(
             stopped = round_.stopped
             if stopped is not None:
                 reader.finish()
+            if drafts is not None:
+                drafts.add(round_, reader.take_pieces())
             if text := reader.reply.take():
                 coverage.feed(text)
                 yield JobDelta(text)

@@ -171,11 +171,18 @@ class ReplyReader:
         self._detokenizer = detokenizer
         self._eos_tokens = eos_tokens
         self._raw: list[str] = []
+        self._n_taken = 0
 
     @property
     def raw(self) -> str:
         """The model's own words so far, fences and thoughts included."""
         return "".join(self._raw)
+
+    def take_pieces(self) -> list[str]:
+        """Return the model's own words since the last call, a piece for each token and for the end of the reply."""
+        pieces = self._raw[self._n_taken :]
+        self._n_taken = len(self._raw)
+        return pieces
 
     def push(self, token: int) -> bool:
         """Take the next token; True: the reply ends with it."""

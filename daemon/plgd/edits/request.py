@@ -8,6 +8,7 @@ from typing import Final
 
 from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
+from plgd.edits.sources import read_sources
 from plgd.edits.write import check_writable
 from plgd.errors import EmptyInstruction, InvalidParams, LinesOutOfRange
 from plgd.protocol.edits import EditMode, EditParams, LineRange
@@ -28,11 +29,13 @@ class PreparedEdit:
         params: what was asked for.
         document: the text, as it was when it was asked; line numbers mean this text.
         lines: what is to be rewritten; all lines when no range was given.
+        sources: other texts that the reply may resemble, as the model would see them; as they were when it was asked.
     """
 
     params: EditParams
     document: Document
     lines: LineRange
+    sources: tuple[str, ...] = ()
 
     @property
     def source_lines(self) -> tuple[str, ...]:
@@ -47,9 +50,9 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
 
     Raises:
         InvalidParams: not exactly one of `path` and `text`, a relative path, `apply` without a path, `max_tokens`
-            below 1, or an instruction or a name that is too long.
+            below 1, an instruction or a name that is too long, or sources that make no sense.
         EmptyInstruction: nothing but blanks.
-        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text cannot be had.
+        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text or a source cannot be had.
         LinesOutOfRange: the range is reversed or runs past the end.
         ReadOnlyTarget: `apply` to a file that cannot be written.
     """
@@ -66,7 +69,7 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
         raise LinesOutOfRange.of(document.shown(), lines.first, lines.last, n_lines)
     if params.mode is EditMode.APPLY and document.path is not None:
         check_writable(document.path)
-    return PreparedEdit(params, document, lines)
+    return PreparedEdit(params, document, lines, read_sources(params.sources))
 
 
 def _check_length(what: str, text: str, limit: int) -> None:

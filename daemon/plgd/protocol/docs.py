@@ -15,8 +15,19 @@ from msgspec import inspect as types
 from plgd.errors import BY_CODE
 from plgd.protocol import envelope
 from plgd.protocol.daemon import HelloParams, HelloResult
-from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult, EditStats, EditStatus, Hunk, Stage
+from plgd.protocol.edits import (
+    EditDelta,
+    EditParams,
+    EditProgress,
+    EditResult,
+    EditStats,
+    EditStatus,
+    Hunk,
+    ProposerStats,
+    Stage,
+)
 from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
+from plgd.protocol.reply_drafts import ReplyDrafts, ReplyRun
 
 __all__ = ("example_result", "write_page")
 
@@ -53,7 +64,7 @@ def write_page() -> str:
 
 
 def _example() -> str:
-    edit = EditParams(instruction="rename total to subtotal", path="/home/me/shop.py")
+    edit = EditParams(instruction="rename total to subtotal", path="/home/me/shop.py", show_drafts=True)
     lines = [
         ("client", envelope.encode_request(1, HELLO, HelloParams(protocol=1, version="0.1.0", client="example"))),
         ("daemon", envelope.encode_success(1, HelloResult(protocol=1, version="0.1.0", pid=4711))),
@@ -82,7 +93,24 @@ def example_result() -> EditResult:
         warnings=(),
         raw_reply="",
         model="builtin",
-        stats=EditStats(prompt_tokens=61, output_tokens=6, rounds=2, acceptance_lengths=(0, 0, 1), policy="graded"),
+        stats=EditStats(
+            prompt_tokens=61,
+            output_tokens=5,
+            accepted_prediction_tokens=4,
+            rejected_prediction_tokens=3,
+            rounds=2,
+            acceptance_lengths=(1, 0, 0, 1),
+            policy="cost",
+            stopped_by="stop",
+            proposers={"file": ProposerStats(drafts=2, drafted_tokens=7, accepted_tokens=4)},
+        ),
+        drafts=ReplyDrafts(
+            runs=(
+                ReplyRun(text="subtotal", by="correction", round=1, n_tokens=1),
+                ReplyRun(text=" = 0\n```", by="file", round=2, n_tokens=4),
+            ),
+            widths=(4, 5),
+        ),
     )
 
 
@@ -123,6 +151,8 @@ def _inner_types(info: types.Type) -> Iterator[type]:
             inner = [each.type for each in fields]
         case types.VarTupleType(item_type=item):
             inner = [item]
+        case types.DictType(key_type=key, value_type=value):
+            inner = [key, value]
         case types.UnionType(types=members):
             inner = list(members)
         case _:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from plgd.protocol.base import Message
 
-__all__ = ("MAX_DRAFTS", "DraftingParams", "check_drafting")
+__all__ = ("MAX_DRAFTS", "DraftSource", "DraftingParams", "check_drafting")
 
 Policy = Literal["cost", "graded", "gated", "ds4", "off"]
 # 0 takes the policy's own.
@@ -33,6 +33,21 @@ class DraftingParams(Message, frozen=True):
     max_draft: DraftLength | None = None
     ngram_min: NgramLength | None = None
     ngram_max: NgramLength | None = None
+
+
+class DraftSource(Message, frozen=True):
+    """A text that the reply may resemble in parts. Exactly one of `path` and `text` is given.
+
+    It is read once, when the request arrives, and drafted from; the model is not shown it. One that the reply does not
+    resemble changes nothing.
+
+    Attributes:
+        path: absolute path of a file: UTF-8 text, as the file to edit; an empty one is no source.
+        text: the text itself.
+    """
+
+    path: str | None = None
+    text: str | None = None
 
 
 def check_drafting(policy: str, max_draft: int, ngram_min: int, ngram_max: int) -> None:

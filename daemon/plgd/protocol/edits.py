@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from enum import Enum
 
+import msgspec
+
 from plgd.protocol.base import Message, Reply
-from plgd.protocol.drafting import DraftingParams
+from plgd.protocol.drafting import DraftingParams, DraftSource
+from plgd.protocol.reply_drafts import ReplyDrafts
 from plgd.protocol.sampling import SamplingParams
 
 __all__ = (
@@ -22,6 +25,7 @@ __all__ = (
     "EditStatus",
     "Hunk",
     "LineRange",
+    "ProposerStats",
     "Stage",
 )
 
@@ -78,6 +82,9 @@ class EditParams(Message, frozen=True):
         model: a model's name; by default the configured one.
         sampling: how its tokens are drawn; by default as configured.
         drafting: how it is drafted; by default as configured.
+        sources: texts besides the file that the reply may resemble, such as a file that parts are taken from: sources
+            of drafts alone, 16 at most and 16 MB together.
+        show_drafts: tell in the result who drafted which part of the reply.
     """
 
     instruction: str
@@ -92,6 +99,8 @@ class EditParams(Message, frozen=True):
     model: str | None = None
     sampling: SamplingParams | None = None
     drafting: DraftingParams | None = None
+    sources: tuple[DraftSource, ...] = ()
+    show_drafts: bool = False
 
 
 class Hunk(Reply, frozen=True):
@@ -102,6 +111,20 @@ class Hunk(Reply, frozen=True):
     old_lines: int
     new_start: int
     new_lines: int
+
+
+class ProposerStats(Reply, frozen=True):
+    """How one proposer fared in a reply.
+
+    Attributes:
+        drafts: verified drafts with tokens of its; a draft may hold tokens of several proposers.
+        drafted_tokens: tokens of its in them.
+        accepted_tokens: those of them that the model confirmed.
+    """
+
+    drafts: int
+    drafted_tokens: int
+    accepted_tokens: int
 
 
 class EditStats(Reply, frozen=True):
@@ -121,6 +144,7 @@ class EditStats(Reply, frozen=True):
         stopped_by: what ended the reply.
         near_ties: choices of passes over drafts that were so close that plain decoding might have chosen otherwise.
         seed: of a sampled reply; a request with this seed is answered alike.
+        proposers: who drafted how much and how much of it landed: `file`, `substitution`, `ngram`.
     """
 
     prompt_tokens: int = 0
@@ -138,6 +162,7 @@ class EditStats(Reply, frozen=True):
     stopped_by: str = ""
     near_ties: int = 0
     seed: int | None = None
+    proposers: dict[str, ProposerStats] = msgspec.field(default_factory=dict)
 
 
 class EditResult(Reply, frozen=True):
@@ -154,6 +179,7 @@ class EditResult(Reply, frozen=True):
         warnings: sentences for a person; the reason when the output was rejected.
         raw_reply: the model's own words when they could not be used, else empty.
         model: the model that answered.
+        drafts: who drafted which part of the reply, where the request asked for it and there is a reply.
     """
 
     session: str
@@ -169,6 +195,7 @@ class EditResult(Reply, frozen=True):
     raw_reply: str
     model: str
     stats: EditStats
+    drafts: ReplyDrafts | None = None
 
 
 class EditProgress(Reply, frozen=True):
