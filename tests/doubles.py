@@ -100,6 +100,10 @@ class HistoryTarget:
             raise ValueError(f"no room behind {self._n_history} of {self._limit}")
         self._head = self._choices(())[0]
         self._n_history += 1
+    @property
+    def max_draft(self) -> int:
+        return self._limit
+
         self._head_is_fed = False
         self._last_choices = []
         if self._n_history < self._limit:

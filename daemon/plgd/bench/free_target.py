@@ -19,7 +19,7 @@ class FreeTarget:
 
     in_flight = False
     n_near_ties = 0
-    context_limit = 1 << 40
+    context_limit = max_draft = 1 << 40
 
     def __init__(self, reply: Sequence[int]) -> None:
         self._reply = list(reply)

@@ -26,7 +26,7 @@ class TraceTarget:
 
     in_flight = False
     n_near_ties = 0
-    context_limit = 1 << 40
+    context_limit = max_draft = 1 << 40
 
     def __init__(self, reply: Sequence[int], costs: StepCosts) -> None:
         self.elapsed_ms = 0.0

@@ -109,7 +109,7 @@ class Decoder:
 
     def _propose(self) -> Draft:
         # One token of the room is left for the bonus.
-        n_tokens = min(self._governor.limit(), self._ending.room - 1)
+        n_tokens = min(self._governor.limit(), self._target.max_draft, self._ending.room - 1)
         return self._ending.cut(self._proposer.propose(n_tokens)) if n_tokens > 0 else NO_DRAFT
 
     def _accept(self, draft: Sequence[int], choices: Sequence[int]) -> tuple[tuple[int, ...], int, StopReason | None]:

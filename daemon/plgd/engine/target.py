@@ -46,6 +46,11 @@ class Target(Protocol):
         """The longest history that the model takes."""
         ...
 
+    @property
+    def max_draft(self) -> int:
+        """The longest draft that `verify` takes whole; of a longer one it takes so many tokens. 0: plain rounds only."""
+        ...
+
     def prefill(self, tokens: Sequence[int]) -> None:
         """Append known tokens to the history; the last becomes the head.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, Final
 
 import mlx.core as mx
@@ -11,10 +12,11 @@ import mlx.nn as nn
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.mlx.caches import CacheMaker
+from plgd.engine.mlx.exact_width import find_exact_width
 from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
-from plgd.engine.mlx.target import MlxTarget
+from plgd.engine.mlx.target import Forward, MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
 from plgd.engine.sampling import GREEDY, Sampling
@@ -127,8 +129,10 @@ class MlxModel:
             sampler=make_sampler(sampling),
             shapes=self.shapes,
             near_tie_margin=sampling.near_tie_margin,
-            exact=sampling.exact,
-            trims_only=getattr(self._network, "model_type", None) in TRIMS_ONLY,
+        exact_width = self.exact_width if sampling.exact else None
+            exact=sampling.exact and exact_width is None,
+            trims_only=exact_width is not None or getattr(self._network, "model_type", None) in TRIMS_ONLY,
+            exact_width=exact_width,
         )
 
     def rollback_method(self) -> RollbackMethod:
@@ -137,6 +141,17 @@ class MlxModel:
 
     def warm_up(self, widths: Iterable[int]) -> None:
         """Run one verify of each width and a pipelined step on a sequence of its own.
+
+    @cached_property
+    def exact_width(self) -> int | None:
+        """The widest pass that computes each row as a one-token pass does, bit for bit; None in float32.
+
+        Found out on first use, which takes some hundred passes; see `find_exact_width`.
+        """
+        return find_exact_width(self._start, self._forward, self._make_caches, self._context_limit)
+
+    def _start(self, forward: Forward, caches: list[Any]) -> MlxTarget:
+        return MlxTarget(forward, caches, context_limit=self._context_limit, shapes=self.shapes)
 
         Kernels are compiled on first use, which takes from milliseconds to half a minute a kind; nothing that is
         timed may contain it.

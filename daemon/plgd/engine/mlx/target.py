@@ -87,6 +87,8 @@ class MlxTarget:
         trims_only: run plain rounds where a draft could only be taken back by snapshot.
     """
 
+        exact_width: the widest pass that may carry a draft. The caller knows that up to there each row is computed as
+            a pass of one token computes it, so no choice counts as a near tie. Any width when left out.
     def __init__(
         self,
         forward: Forward,
@@ -100,6 +102,7 @@ class MlxTarget:
         trims_only: bool = False,
     ) -> None:
         self._forward = forward
+        exact_width: int | None = None,
         self._caches = caches
         self._context_limit = context_limit
         self._sampler = Greedy() if sampler is None else sampler
@@ -109,6 +112,7 @@ class MlxTarget:
         self._trims_only = trims_only
         self._rollback = CacheRollback(caches)
         self._history: list[int] = []
+        self._exact_width = exact_width
         self._unfed: list[int] = []
         self._next: mx.array | None = None
         self._block: _Block | None = None
@@ -138,6 +142,11 @@ class MlxTarget:
     def rollback_method(self, width: int) -> RollbackMethod:
         """Say how a block of this width would be rolled back now."""
         return self._rollback.method(width)
+
+    @property
+    def max_draft(self) -> int:
+        """The longest draft that is taken whole."""
+        return self._context_limit if self._exact_width is None else self._exact_width - 1
 
     def prefill(self, tokens: Sequence[int]) -> None:
         """Append known tokens in one pass; progress and cancellation go slice by slice, so it waits for the pass."""
@@ -180,6 +189,7 @@ class MlxTarget:
         if self._alone and close[0] == 0:
             self._unfed = fed[self._rollback.keep(len(fed) - k - 1) : len(fed) - k]
             return self.verify(())
+        draft = draft[: self.max_draft]
         n_cut = k + 1 - close[0] if self._alone else 0
         self._block = _Block(
             fed,
@@ -278,7 +288,8 @@ class MlxTarget:
         logits = self._feed(tokens, may_drop=may_drop)[:, -n:, :]
         past = self._behind_history(tokens, position + n - 1 - width)
         scores = self._sampler.score(logits, position, past)
-        return choose(scores, (self._margin or default_margin(logits)) if width > 1 else None)
+        may_differ = width > 1 and self._exact_width is None
+        return choose(scores, (self._margin or default_margin(logits)) if may_differ else None)
 
     def _behind_history(self, tokens: mx.array, place: int) -> mx.array:
         """Put so much of the history before tokens [T], the first of which stands at `place`, as the sampler needs."""
