@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from plgd.engine.mlx.text import MlxTokenizer
-from training.cases import decode_case, shards
+from training.cases import read_shard, shards
 from training.examples import Example, Tokens, make_example, open_tokenizer
 
-__all__ = ("LENGTH_STEP", "Batch", "Piece", "batches", "make_batches", "pieces", "tokenize")
+__all__ = ("LENGTH_STEP", "Batch", "batches", "make_batches", "tokenize")
 
 # A batch's columns are a multiple of this.
 LENGTH_STEP: Final = 8
-# Bytes of a shard that one task tokenizes.
-PIECE_BYTES: Final = 4_000_000
 # Examples among which those of like length are put together.
 POOL_SIZE: Final = 16_384
-
-# A stretch of a shard: the file, the first byte and the one after the last.
-Piece = tuple[Path, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ def batches(
     seed: int,
     n_workers: int,
     share: tuple[int, int] = (0, 1),
-) -> Iterator[Batch]:
+) -> Generator[Batch, None, None]:
     """Yield batches for ever; each time through the data in another order.
 
     Args:
@@ -83,11 +78,10 @@ def batches(
         share: this trainer's number, from 0, and how many there are; each reads another part of the data.
 
     Raises:
-        FileNotFoundError: the folder holds no shards.
-        ValueError: no example is short enough.
+        ValueError: the folder holds no case that is short enough.
     """
     random = Random(seed)
-    found = pieces(shards(cases))[share[0] :: share[1]]
+    found = shards(cases)[share[0] :: share[1]]
     random.shuffle(found)
     kept: list[Example] = []
     with ProcessPoolExecutor(
@@ -109,29 +103,10 @@ def batches(
             yield from make_batches(kept[start : start + POOL_SIZE], n_tokens, random)
 
 
-def pieces(files: Sequence[Path]) -> list[Piece]:
-    """Cut shards into stretches of about equal size."""
-    return [
-        (file, start, min(start + PIECE_BYTES, n_bytes))
-        for file in files
-        for n_bytes in [file.stat().st_size]
-        for start in range(0, n_bytes, PIECE_BYTES)
-    ]
-
-
-def tokenize(piece: Piece, tokenizer: MlxTokenizer, max_length: int) -> list[Example]:
-    """Tokenize the cases whose lines begin in a stretch of a shard; too long ones are left out."""
-    file, start, end = piece
-    examples = []
-    with file.open("rb") as lines:
-        if start:
-            lines.seek(start - 1)
-            lines.readline()  # it began in the stretch before
-        while lines.tell() < end:
-            example = make_example(decode_case(lines.readline()), tokenizer)
-            if example.n_tokens <= max_length:
-                examples.append(example)
-    return examples
+def tokenize(shard: Path, tokenizer: MlxTokenizer, max_length: int) -> list[Example]:
+    """Tokenize the cases of a shard; too long ones are left out."""
+    examples = (make_example(case, tokenizer) for case in read_shard(shard))
+    return [example for example in examples if example.n_tokens <= max_length]
 
 
 def make_batches(pool: Sequence[Example], n_tokens: int, random: Random) -> Iterator[Batch]:
@@ -163,5 +138,5 @@ def _prepare(base: Path, max_length: int) -> None:
     _Worker.tokenizer, _Worker.max_length = open_tokenizer(base), max_length
 
 
-def _tokenize(piece: Piece) -> list[Example]:
-    return tokenize(piece, _Worker.tokenizer, _Worker.max_length)
+def _tokenize(shard: Path) -> list[Example]:
+    return tokenize(shard, _Worker.tokenizer, _Worker.max_length)

@@ -1,30 +1,31 @@
-"""The data that is trained on and judged by: one edit with its right answer a line, in shards of JSON lines."""
+"""What the generator writes: one case a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-__all__ = ("Case", "decode_case", "read_cases", "shards")
+__all__ = ("Case", "read_cases", "read_shard", "shards")
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One edit whose right answer is known.
+class Case(msgspec.Struct, frozen=True):
+    """A request and its right answer.
 
     Attributes:
-        kind: of edit, such as `rename-variable`.
+        kind: of the edit; joined by `+` when the instruction asks for two.
         package: that the text comes from.
-        path: the text's name there.
+        path: of the file in its package.
         language: as `plgd.edits.language` names it.
-        text: the whole text before the edit.
-        first_line: of the lines to rewrite, counted from 1; None for the whole text.
-        last_line: included; None for the whole text.
-        instruction: what is asked.
-        new_text: the right answer: for a range the lines that take the place of the range, else the whole text.
-        phrasing: whether the instruction's wording is one that is trained on.
+        text: the whole file.
+        first_line: of those to rewrite, counted from 1; None for the whole file.
+        last_line: included.
+        instruction: the user's words.
+        new_text: the whole new file, or the new text of the lines.
+        phrasing: whether training sees such words.
     """
 
     kind: str
@@ -39,32 +40,23 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     phrasing: Literal["seen", "unseen"]
 
 
-_DECODER = msgspec.json.Decoder(Case)
-
-
 def shards(folder: Path) -> list[Path]:
-    """Return the files with cases in a folder, in the order of their names.
+    """Return the files with cases in a folder, in order."""
+    return sorted(folder.glob("cases-*.jsonl"))
+
+
+def read_shard(path: Path) -> Iterator[Case]:
+    """Read the cases of one file.
 
     Raises:
-        FileNotFoundError: there are none.
+        OSError: the file cannot be read.
+        msgspec.DecodeError: it holds something else.
     """
-    found = sorted(folder.glob("*.jsonl"))
-    if not found:
-        raise FileNotFoundError(f"{folder} holds no *.jsonl")
-    return found
-
-
-def decode_case(line: bytes) -> Case:
-    """Decode one line of a shard.
-
-    Raises:
-        msgspec.DecodeError: the line is no case.
-    """
-    return _DECODER.decode(line)
+    decoder = msgspec.json.Decoder(Case)
+    with path.open("rb") as stream:
+        yield from map(decoder.decode, stream)
 
 
 def read_cases(folder: Path) -> Iterator[Case]:
-    """Yield all cases of a folder, shard by shard."""
-    for shard in shards(folder):
-        with shard.open("rb") as lines:
-            yield from map(decode_case, lines)
+    """Read the cases of all shards in a folder, in order; errors as of `read_shard`."""
+    return chain.from_iterable(map(read_shard, shards(folder)))

@@ -79,7 +79,8 @@ class Network:
         shape, n_real = self._shape, n_rows * n_columns
         positions = torch.arange(len(tokens), device=tokens.device) % n_columns
         cos, sin = self._cos[positions, None], self._sin[positions, None]
-        rest = F.embedding(tokens, self._embedding).float()
+        # Its gradient is not needed, but makes the first layer like the others to the compiler.
+        rest = F.embedding(tokens, self._embedding).float().requires_grad_()
         heads = (shape.n_heads, shape.n_kv_heads, shape.head)
         scale, eps = self._lora.scale, shape.norm_eps
         for layer, pairs in zip(self._layers, self._lora.layers(self._dtype), strict=True):

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -45,7 +44,6 @@ RESERVE_S: Final = 5.0
 ATTENTION: Final = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
-@dataclass
 class Trainer:
     """Makes steps.
 
@@ -59,41 +57,38 @@ class Trainer:
         compiled: see `Network`.
     """
 
-    base: Base
-    lora: Lora
-    team: Team
-    n_tokens: int
-    max_length: int
-    clip: float = 1.0
-    compiled: bool = False
-
-    def __post_init__(self) -> None:
-        on_gpu = self.team.device != "cpu"
-        self._network = Network(
-            self.base,
-            self.lora,
-            device=self.team.device,
-            dtype=torch.bfloat16 if on_gpu else torch.float32,
-            max_length=self.max_length,
-            compiled=self.compiled,
-        )
+    def __init__(
+        self,
+        base: Base,
+        lora: Lora,
+        team: Team,
+        *,
+        n_tokens: int,
+        max_length: int,
+        clip: float = 1.0,
+        compiled: bool = False,
+    ) -> None:
+        self.base, self.lora, self.team = base, lora, team
+        self._n_tokens, self._clip, self._on_gpu = n_tokens, clip, team.device != "cpu"
+        dtype = torch.bfloat16 if self._on_gpu else torch.float32
+        self._network = Network(base, lora, device=team.device, dtype=dtype, max_length=max_length, compiled=compiled)
         self._optimizer = torch.optim.AdamW(
-            [self.lora.flat], lr=0.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.0, fused=on_gpu
+            [lora.flat], lr=0.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.0, fused=self._on_gpu
         )
 
     def step(self, batch: Batch, rate: float) -> torch.Tensor:
         """Make one step; returns the loss and the gradient's norm before clipping, [2], on the device."""
         self._optimizer.param_groups[0]["lr"] = rate
         n_rows, n_columns = batch.tokens.shape
-        flat = torch.zeros(self.n_tokens, dtype=torch.int32)
+        flat = torch.zeros(self._n_tokens, dtype=torch.int32)
         flat[: n_rows * n_columns] = torch.from_numpy(batch.tokens).ravel()
         places, targets = torch.from_numpy(batch.places), torch.from_numpy(batch.targets).long()
         tokens, places, targets = (x.to(self.team.device, non_blocking=True) for x in (flat, places, targets))
-        with sdpa_kernel(ATTENTION) if self.team.device != "cpu" else nullcontext():
+        with sdpa_kernel(ATTENTION) if self._on_gpu else nullcontext():
             loss = self._network.loss(tokens, n_rows, n_columns, places, targets)
             loss.backward()
         self.team.average(self.lora.flat.grad)
-        norm = torch.nn.utils.clip_grad_norm_([self.lora.flat], self.clip)
+        norm = torch.nn.utils.clip_grad_norm_([self.lora.flat], self._clip)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         return torch.stack([loss.detach(), norm])
@@ -143,11 +138,13 @@ def train(
         if n_steps == N_FIRST_STEPS:
             log.flush(n_steps, 0.0)
             schedule = Schedule(peak, clock(), ends_at - RESERVE_S, part)
-        elif log.age() >= LOG_EVERY_S:
+        is_due = clock() - kept_at >= KEEP_EVERY_S
+        if is_due or log.age() >= LOG_EVERY_S:
             log.flush(n_steps, schedule.rate(progress, n_steps))
-        if team.leads and clock() - kept_at >= KEEP_EVERY_S:
-            _keep(trainer, adapter)
+        if is_due:
             kept_at = clock()
+            if team.leads:
+                _keep(trainer, adapter)
     log.flush(n_steps, 0.0)
     if team.leads:
         _keep(trainer, adapter)
@@ -263,7 +260,12 @@ def _run(arguments: argparse.Namespace, team: Team, started_at: float) -> None:
     if arguments.resume is not None:
         lora.load(arguments.resume, base)
     trainer = Trainer(
-        base, lora, team, arguments.tokens, arguments.max_length + LENGTH_STEP, compiled=arguments.compile
+        base,
+        lora,
+        team,
+        n_tokens=arguments.tokens,
+        max_length=arguments.max_length + LENGTH_STEP,
+        compiled=arguments.compile,
     )
     stream = batches(
         arguments.cases,
@@ -303,7 +305,10 @@ def _parse(words: list[str] | None) -> argparse.Namespace:
     add("--workers", type=int, metavar="N", help="processes that tokenize (default: one a processor)")
     add("--seed", type=int, default=0, help="of the start and of the order (default %(default)s)")
     add("--compile", action="store_true", help="compile what is between the attentions")
-    return parser.parse_args(words)
+    arguments = parser.parse_args(words)
+    if arguments.max_length + LENGTH_STEP > arguments.tokens:
+        parser.error("--tokens must hold the longest example, see --max-length")
+    return arguments
 
 
 def _part(word: str) -> tuple[int, int]:

@@ -11,7 +11,8 @@ import pytest
 from mlx.utils import tree_flatten
 from mlx_lm.models.llama import Model, ModelArgs
 
-from plgd.engine.mlx.adapter import merge_adapter, read_adapter
+from plgd.engine.mlx.adapter import merge_adapter
+from plgd.engine.mlx.adapter_file import read_adapter
 from plgd.errors import DamagedModel, UnsupportedModel
 
 SHA256 = "ab" * 32
@@ -51,6 +52,16 @@ def pairs() -> dict[str, mx.array]:
     }
 
 
+def named_by_mlx(tensors: dict[str, mx.array]) -> dict[str, mx.array]:
+    """Rename an adapter's matrices as mlx-lm has them: transposed, since it multiplies from the other side."""
+    return {
+        key.removeprefix("base_model.model.").replace(f"lora_{side}.weight", f"lora_{side.lower()}"): matrix.T
+        for key, matrix in tensors.items()
+        for side in "AB"
+        if f"lora_{side}" in key
+    }
+
+
 def write_adapter(folder: Path, tensors: dict[str, mx.array], metadata: dict[str, str] = METADATA) -> Path:
     """Write an adapter, and beside it the configuration of the base that it belongs to."""
     (folder / "config.json").write_text(json.dumps({"source": {"format": "gguf", "sha256": SHA256}}))
@@ -66,11 +77,13 @@ def dense(layer: nn.Module) -> mx.array:
     return mx.array(layer.weight, mx.float32)
 
 
+@pytest.mark.parametrize("naming", ["peft", "mlx-lm"])
 @pytest.mark.parametrize("quantized", [False, True])
-def test_merged_weight_is_the_sum(tmp_path: Path, quantized: bool) -> None:
+def test_merged_weight_is_the_sum(tmp_path: Path, quantized: bool, naming: str) -> None:
     """Each named layer becomes W + alpha / rank * B @ A in float32, keeps its bias, and no other layer changes."""
     plain, model, tensors = network(quantized=quantized), network(quantized=quantized), pairs()
-    assert merge_adapter(model, write_adapter(tmp_path, tensors), name="m", folder=tmp_path) == 2
+    written = named_by_mlx(tensors) if naming == "mlx-lm" else tensors
+    assert merge_adapter(model, write_adapter(tmp_path, written), name="m", folder=tmp_path) == 2
     before, after = dict(plain.named_modules()), dict(model.named_modules())
     for layer in SHAPES:
         a, b = (tensors[f"base_model.model.{layer}.lora_{side}.weight"].astype(mx.float32) for side in "AB")

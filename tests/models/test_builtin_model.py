@@ -11,7 +11,8 @@ import pytest
 from mlx_lm.utils import load_tokenizer
 
 import plgd
-from plgd.engine.mlx.adapter import merge_adapter, read_adapter
+from plgd.engine.mlx.adapter import merge_adapter
+from plgd.engine.mlx.adapter_file import read_adapter
 from plgd.engine.mlx.gguf import source_sha256
 from plgd.engine.mlx.load import load_model
 from plgd.errors import UnsupportedModel

@@ -2,73 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_unflatten
-from safetensors import SafetensorError, safe_open
 
+from plgd.engine.mlx.adapter_file import read_adapter
 from plgd.engine.mlx.gguf import source_sha256
 from plgd.errors import DamagedModel, UnsupportedModel
 
-__all__ = ("Adapter", "merge_adapter", "read_adapter")
-
-# peft names a pair of matrices after the layer it adds to.
-KEY: Final = re.compile(r"(?:base_model\.model\.)?(?P<layer>.+)\.lora_(?P<side>[AB])\.weight")
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """A LoRA adapter in memory.
-
-    Attributes:
-        scale: alpha / rank, the factor of every product.
-        base_sha256: of the file with the weights it was trained on.
-        pairs: from a layer's path in the model to its A [rank, inputs] and B [outputs, rank].
-    """
-
-    scale: float
-    base_sha256: str
-    pairs: dict[str, tuple[mx.array, mx.array]]
-
-
-def read_adapter(path: Path, *, name: str) -> Adapter:
-    """Read an adapter in peft's naming, with `rank`, `alpha` and `base_sha256` in the file's metadata.
-
-    Args:
-        path: a safetensors file.
-        name: the model it belongs to, for messages.
-
-    Raises:
-        DamagedModel: missing, cut short, not a safetensors file, or a matrix without its partner.
-        UnsupportedModel: it does not say its rank, alpha and base.
-    """
-    sides: dict[str, dict[str, mx.array]] = {}
-    try:
-        with safe_open(path, framework="mlx") as file:
-            metadata: dict[str, str] = file.metadata() or {}
-            for key in file.keys():  # noqa: SIM118  # the handle is no mapping
-                match = KEY.fullmatch(key)
-                if match is None:
-                    raise UnsupportedModel.of(name, f"its adapter {path.name} holds {key}, which is no LoRA matrix")
-                sides.setdefault(match["layer"], {})[match["side"]] = file.get_tensor(key)
-    except (OSError, SafetensorError) as error:
-        raise DamagedModel.adapter(name, path.name, str(error)) from error
-    for layer, pair in sides.items():
-        if len(pair) != 2:
-            raise DamagedModel.adapter(name, path.name, f"one of the two matrices of {layer} is missing")
-    try:
-        scale = float(metadata["alpha"]) / float(metadata["rank"])
-        base_sha256 = metadata["base_sha256"]
-    except (KeyError, ValueError, ZeroDivisionError) as error:
-        raise UnsupportedModel.of(
-            name, f"its adapter {path.name} does not say its rank, alpha and base_sha256"
-        ) from error
-    return Adapter(scale, base_sha256, {layer: (pair["A"], pair["B"]) for layer, pair in sides.items()})
+__all__ = ("merge_adapter",)
 
 
 def merge_adapter(model: nn.Module, adapter: Path, *, name: str, folder: Path) -> int:
