@@ -18,10 +18,11 @@ from tokenizers.models import BPE
 from characters import characters
 from plgd.bench.bound import bound_ms, copied_runs
 from plgd.bench.cost_tables import load_cost_tables
+from plgd.bench.material import make_traces
 from plgd.bench.options import add_options
 from plgd.bench.pairs import FilePair
 from plgd.bench.replay import REPLAYED, replay, replay_trace
-from plgd.bench.replay_command import ReplayReport, load_plotter, make_traces, run, show_replay
+from plgd.bench.replay_command import ReplayReport, load_plotter, run, show_replay
 from plgd.bench.trace import Trace, make_trace, open_tokenizer
 from plgd.bench.trace_target import TraceTarget
 from plgd.errors import BenchError
@@ -63,7 +64,7 @@ def test_the_target_says_the_trace_at_the_tables_prices() -> None:
 def test_every_policy_replays_every_token(policy: str) -> None:
     """Whatever is drafted, the tokens of the reply are all there, and `off` takes a round for each."""
     trace = trace_of()
-    stats = replay_trace(trace, REPLAYED[policy], TABLES["m4pro"], characters())
+    stats = replay_trace(trace, REPLAYED[policy], TABLES["m4pro"], characters()).stats
     assert len(trace.reply) == stats.n_tokens
     assert (stats.n_rounds == len(trace.reply)) == (policy == "off")
 
@@ -103,7 +104,7 @@ def test_policies_that_know_no_prices_do_the_same_on_every_device() -> None:
     trace = trace_of()
     for table, costs in THREE.items():
         direct = replay_trace(trace, REPLAYED["graded"], costs, characters())
-        assert rounds[table] == direct.n_rounds
+        assert rounds[table] == direct.stats.n_rounds
 
 
 def test_the_report_has_the_documented_shape(capsys: pytest.CaptureFixture[str]) -> None:

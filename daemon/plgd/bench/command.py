@@ -17,8 +17,10 @@ __all__ = ("RUNNERS", "run_bench")
 # Each runs in `run(arguments, console)`. Only the one that is asked for is imported: a replay needs no mlx.
 RUNNERS: Final = {
     "compare": "plgd.bench.compare",
+    "divergences": "plgd.bench.divergence",
     "host": "plgd.bench.host",
     "replay": "plgd.bench.replay_command",
+    "traces": "plgd.bench.traces_command",
     "widths": "plgd.bench.widths",
 }
 

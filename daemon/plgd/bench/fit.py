@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from plgd.bench.corpus import load_corpus, read_listing
+from plgd.bench.material import KINDS, make_traces
 from plgd.bench.pairs import FilePair
-from plgd.bench.replay_command import KINDS, make_traces
 from plgd.bench.trace import PlainTokenizer, Trace, open_tokenizer
 from plgd.engine.file_draft import FileDraftProposer
 from plgd.engine.odds import Odds, Traits

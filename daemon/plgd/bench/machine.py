@@ -37,6 +37,31 @@ class Machine:
     plain: PlainArm
     environment: Environment
 
+    def warm_up(self, widths: Sequence[int], n_tokens: int) -> None:
+        """Run once whatever a reply may run, up to a context of so many tokens.
+
+        Where shapes are fixed, a plan is made for each pair of width and length of keys; all of them are made here.
+
+        Args:
+            widths: verify widths.
+            n_tokens: of prompt and reply.
+
+        Raises:
+            EngineError: the model failed.
+        """
+        self.model.warm_up(widths)
+        shapes = self.model.shapes
+        if shapes is None:
+            return
+        filled = sorted({shapes.fill(width) for width in widths if width > 1})
+        target = self.model.target()
+        target.prefill([0])
+        while target.offset < min(n_tokens, self.model.context_limit - shapes.kv_step - max(widths)):
+            for width in filled:
+                target.verify([0] * (width - 1))
+                target.rollback(width - 1)
+            target.prefill([0] * (shapes.kv_step - len(filled)))
+
     def led_along(self, history: Sequence[int]) -> Machine:
         """Return the same machine, whose model gives a recorded reply.
 
@@ -52,6 +77,7 @@ class Machine:
             context_limit=self.model.context_limit,
             kv_bits=self.model.kv_bits,
             shapes=self.model.shapes,
+            threads=self.model.threads,
         )
         return Machine(model, PlainArm(network, model.eos_tokens), self.environment)
 

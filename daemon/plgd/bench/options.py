@@ -21,14 +21,16 @@ DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
 MODES_OF: Final = {
-    "model": ("compare", "widths", "replay"),
-    "repeats": ("compare", "widths", "host"),
-    "only": ("compare",),
+    "model": ("compare", "widths", "replay", "traces", "divergences"),
+    "repeats": ("compare", "widths", "host", "traces"),
+    "only": ("compare", "divergences"),
     "arms": ("compare",),
-    "max_tokens": ("compare",),
-    "replies": ("compare",),
+    "max_tokens": ("compare", "traces", "divergences"),
+    "replies": ("compare", "traces"),
     "plot": ("compare", "replay"),
-    **dict.fromkeys(("pairs", "part", "quick", "kinds", "policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
+    **dict.fromkeys(("pairs", "part", "quick", "kinds"), ("replay", "traces")),
+    **dict.fromkeys(("policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
+    **dict.fromkeys(("n_traces", "max_seconds"), ("traces",)),
 }
 
 ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost", FILE)
@@ -44,8 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     mode = modes.add_mutually_exclusive_group()
     for name, summary in (
         ("widths", "the cost of each verify width, by context length"),
+        ("divergences", "how often drafted replies leave plain decoding's in low precision, with `exact` and without"),
         ("host", "the time that plgd's own loop takes in a round, without a model"),
         ("replay", "what each policy makes of real edits, at the prices of any device, without weights"),
+        ("traces", "the same edits in real time: the model computes every pass, the text is the edit's"),
     ):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name, help=summary)
     parser.set_defaults(mode="compare")
@@ -53,7 +57,9 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     shared = parser.add_argument_group("for every measurement")
     shared.add_argument("--json", action="store_true", help="print the result as JSON")
     shared.add_argument("--model", metavar="NAME", help="the model; by default the one that edits use")
-    shared.add_argument("--repeats", type=whole_number, metavar="N", help=f"timed repeats (default {DEFAULT_REPEATS})")
+    shared.add_argument(
+        "--repeats", type=whole_number, metavar="N", help=f"timed repeats (default {DEFAULT_REPEATS}; of traces, 1)"
+    )
 
     compare = parser.add_argument_group("for the reference workloads")
     compare.add_argument(
@@ -71,11 +77,15 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
     )
     compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
+    _add_material_options(parser.add_argument_group("for replays and traces"))
     _add_replay_options(parser.add_argument_group("for replays"))
+    traces = parser.add_argument_group("for traces")
+    traces.add_argument("--n-traces", type=whole_number, metavar="N", help="edits of each kind (default 10)")
+    traces.add_argument("--max-seconds", type=whole_number, metavar="N", help="begin no edit that would end later")
     return mode
 
 
-def _add_replay_options(group: argparse._ArgumentGroup) -> None:
+def _add_material_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--pairs", type=Path, metavar="DIR", help="edits of your own: the files that differ in DIR/before and DIR/after"
     )
@@ -84,6 +94,9 @@ def _add_replay_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--kinds", type=_names, metavar="NAME,...", help="kinds of edit (default release): rename, re-indent and others"
     )
+
+
+def _add_replay_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--policies", type=_names, metavar="NAME,...", help="policies (default all)")
     group.add_argument("--tables", type=_names, metavar="NAME,...", help="cost tables, by name (default all)")
     group.add_argument(

@@ -11,15 +11,16 @@ from typing import Final
 import msgspec
 
 from plgd.bench.bound import bound_ms, copied_runs
-from plgd.bench.trace import PlainTokenizer, Trace
+from plgd.bench.trace import Trace, stops_at_end
 from plgd.bench.trace_target import TraceTarget
+from plgd.engine.codec import SpanCodec
+from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts
 from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import Governor, make_governor, make_proposer
 from plgd.engine.proposer import Proposer
 from plgd.engine.session import Session
 from plgd.engine.stats import Stats
-from plgd.engine.stops import Stops
 
 __all__ = (
     "REPLAYED",
@@ -36,8 +37,8 @@ __all__ = (
 PREFILL_SLICE: Final = 4096
 N_WORST: Final = 5
 
-MakeProposer = Callable[[Trace, PlainTokenizer], Proposer]
-MakeGovernor = Callable[[StepCosts], Governor]
+MakeProposer = Callable[[Trace, SpanCodec], Proposer]
+MakeGovernor = Callable[[StepCosts | LiveCosts], Governor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,16 @@ def _fixed(policy: str, max_draft: int = 0) -> MakeGovernor:
     return lambda _: make_governor(policy, max_draft=max_draft)
 
 
-def _cost(costs: StepCosts) -> Governor:
+def _cost(costs: StepCosts | LiveCosts) -> Governor:
     return make_governor("cost", costs=costs)
 
 
 def _ngram(policy: str) -> MakeProposer:
-    return lambda trace, tokenizer: make_proposer(policy)  # noqa: ARG005 - n-grams need neither
+    return lambda trace, codec: make_proposer(policy)  # noqa: ARG005 - n-grams need neither
 
 
-def _file(trace: Trace, tokenizer: PlainTokenizer) -> Proposer:
-    return make_file_proposer([trace.source], n_prompt=len(trace.prompt), codec=tokenizer)
+def _file(trace: Trace, codec: SpanCodec) -> Proposer:
+    return make_file_proposer([trace.source], n_prompt=len(trace.prompt), codec=codec)
 
 
 REPLAYED: Final[Mapping[str, ReplayedPolicy]] = {
@@ -136,54 +137,49 @@ class TableResult(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One trace under one policy: what it counted."""
+    """One trace under one policy: what it counted, and the simulated time it took."""
 
     trace: Trace
     stats: Stats
+    elapsed_ms: float
 
     def cost_ms(self, costs: StepCosts) -> float:
         """Return the time of its rounds on a device."""
-        n_context = len(self.trace.prompt)
+        n_context = _mean_context(self.trace)
         plain_ms = costs.plain_ms(n_context) * self.stats.n_plain_rounds
         drafted = self.stats.widths.items()
         return plain_ms + sum(n * costs.round_ms(width, n_context) for width, n in drafted if width > 1)
 
 
-class _Length:
-    """Ends a reply with its trace."""
-
-    def __init__(self, n_tokens: int) -> None:
-        self._n_left = n_tokens
-
-    def push(self, token: int) -> bool:  # noqa: ARG002 - counts tokens, whatever they are
-        self._n_left -= 1
-        return self._n_left == 0
-
-
-def replay_trace(trace: Trace, policy: ReplayedPolicy, costs: StepCosts, tokenizer: PlainTokenizer) -> Stats:
+def replay_trace(
+    trace: Trace, policy: ReplayedPolicy, costs: StepCosts, codec: SpanCodec, *, pipelines: bool = False
+) -> Replayed:
     """Run the engine's own decode loop on a trace.
+
+    Args:
+        trace: the edit.
+        policy: what drafts.
+        costs: the device's prices.
+        codec: the tokenizer that the trace was made with.
+        pipelines: see `plgd.bench.trace_target`.
 
     Raises:
         EngineError: the trace and the loop disagree.
     """
-    target = TraceTarget(trace.reply, costs)
-    proposer, governor = policy.make_proposer(trace, tokenizer), policy.make_governor(costs)
-    session = Session(target, proposer, governor, clock=target.clock)
+    target = TraceTarget(trace.reply, costs, pipelines=pipelines)
+    session = Session(target, policy.make_proposer(trace, codec), policy.make_governor(costs), clock=target.clock)
     for _ in session.prefill(trace.prompt, PREFILL_SLICE):
         pass
-    n_tokens = len(trace.reply)
-    # A draft may reach past the end, as it does past a closing fence.
-    stops = Stops(frozenset(), n_tokens + costs.max_width, watcher=_Length(n_tokens), loop_guard=False)
-    with closing(session.decode(stops)) as rounds:
+    with closing(session.decode(stops_at_end(trace))) as rounds:
         for _ in rounds:
             pass
-    return session.stats
+    return Replayed(trace, session.stats, target.elapsed_ms)
 
 
 def replay(
     traces: Sequence[Trace],
     tables: Mapping[str, StepCosts],
-    tokenizer: PlainTokenizer,
+    codec: SpanCodec,
     *,
     policies: Iterable[str] = tuple(REPLAYED),
     say: Callable[[str], None] = lambda _: None,
@@ -193,7 +189,7 @@ def replay(
     Args:
         traces: at least one.
         tables: cost tables by name.
-        tokenizer: the one that the traces were made with.
+        codec: the tokenizer that the traces were made with.
         policies: names of `REPLAYED`.
         say: told how far it is.
 
@@ -204,7 +200,7 @@ def replay(
     say("aligning")
     runs = [copied_runs(trace.source, trace.reply) for trace in traces]
     some_costs = next(iter(tables.values()))
-    run = partial(_replay_all, traces, tokenizer)
+    run = partial(_replay_all, traces, codec)
     # What does not know the device does the same on every one.
     shared = {}
     for name in policies:
@@ -214,7 +210,7 @@ def replay(
     results: dict[str, TableResult] = {}
     for table, costs in tables.items():
         bounds = [
-            bound_ms(lengths, len(trace.reply), costs, len(trace.prompt))
+            bound_ms(lengths, len(trace.reply), costs, _mean_context(trace))
             for trace, lengths in zip(traces, runs, strict=True)
         ]
         found: dict[str, PolicyResult] = {}
@@ -228,10 +224,8 @@ def replay(
     return results
 
 
-def _replay_all(
-    traces: Sequence[Trace], tokenizer: PlainTokenizer, policy: ReplayedPolicy, costs: StepCosts
-) -> list[Replayed]:
-    return [Replayed(trace, replay_trace(trace, policy, costs, tokenizer)) for trace in traces]
+def _replay_all(traces: Sequence[Trace], codec: SpanCodec, policy: ReplayedPolicy, costs: StepCosts) -> list[Replayed]:
+    return [replay_trace(trace, policy, costs, codec) for trace in traces]
 
 
 def _judge(replayed: Sequence[Replayed], costs: StepCosts, bounds: Sequence[float]) -> PolicyResult:
@@ -265,4 +259,9 @@ def _judge(replayed: Sequence[Replayed], costs: StepCosts, bounds: Sequence[floa
 
 
 def _plain_ms(trace: Trace, costs: StepCosts) -> float:
-    return len(trace.reply) * costs.plain_ms(len(trace.prompt))
+    return len(trace.reply) * costs.plain_ms(_mean_context(trace))
+
+
+def _mean_context(trace: Trace) -> int:
+    """Return the context length that a round of the reply has on average; costs are lines over it."""
+    return len(trace.prompt) + len(trace.reply) // 2

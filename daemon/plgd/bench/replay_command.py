@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import cycle, islice
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from plgd.bench.corpus import load_corpus, read_listing
 from plgd.bench.cost_tables import SHIPPED, load_cost_tables
-from plgd.bench.pairs import FilePair, pairs_from_folders
+from plgd.bench.material import KINDS, RELEASE, choose, load_pairs, make_traces
 from plgd.bench.progress import Progress
 from plgd.bench.replay import REPLAYED, TableResult, replay
-from plgd.bench.synthetic import ADVERSARIAL, SYNTHETIC, edit_of, unforeseen
-from plgd.bench.trace import PlainTokenizer, Trace, make_trace, open_tokenizer
+from plgd.bench.trace import open_tokenizer
 from plgd.config import load_config
 from plgd.errors import BenchError
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 
-__all__ = ("RELEASE", "ReplayReport", "load_plotter", "make_traces", "run", "show_replay")
-
-Value = TypeVar("Value")
-
-RELEASE: Final = "release"
-KINDS: Final = (RELEASE, *SYNTHETIC, *ADVERSARIAL)
-
-# Pairs of one package and language, and packages, in a full and in a quick replay.
-N_EACH: Final = 3
-QUICK_PACKAGES: Final = 6
-# Pairs that a synthetic kind is made of, so that it takes about as long as a few packages.
-N_SYNTHETIC: Final = 24
+__all__ = ("ReplayReport", "load_plotter", "run", "show_replay")
 
 
 class ReplayReport(msgspec.Struct, frozen=True):
@@ -61,14 +46,14 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         ModelError: the model whose tokenizer is used cannot be found.
     """
     plot = load_plotter() if arguments.plot is not None else None
-    tables = _choose("cost table", load_cost_tables(arguments.cost_tables or SHIPPED), arguments.tables)
-    policies = _choose("policy", REPLAYED, arguments.policies)
-    kinds = tuple(_choose("kind of edit", dict.fromkeys(KINDS), arguments.kinds or (RELEASE,)))
+    tables = choose("cost table", load_cost_tables(arguments.cost_tables or SHIPPED), arguments.tables)
+    policies = choose("policy", REPLAYED, arguments.policies)
+    kinds = tuple(choose("kind of edit", dict.fromkeys(KINDS), arguments.kinds or (RELEASE,)))
     paths = Paths.from_environment()
     folder = arguments.tokenizer or resolve(arguments.model, paths, load_config(paths.config_file)).folder
     tokenizer = open_tokenizer(folder)
     with Progress() as progress:
-        pairs = _load_pairs(arguments, paths, progress.say)
+        pairs = load_pairs(arguments, paths, progress.say)
         progress.say("tokenizing")
         traces = list(make_traces(pairs, kinds, tokenizer))
         if not traces:
@@ -96,25 +81,6 @@ def load_plotter() -> Callable[[dict[str, TableResult], Path], None]:
         raise BenchError.needs(error.name or "a module", "bench") from error
     plot: Callable[[dict[str, TableResult], Path], None] = module.plot_replay
     return plot
-
-
-def make_traces(pairs: Sequence[FilePair], kinds: Sequence[str], tokenizer: PlainTokenizer) -> Iterator[Trace]:
-    """Yield the traces of each kind: all pairs as they are, synthetic edits of as many as `N_SYNTHETIC`."""
-    for kind in kinds:
-        if kind == RELEASE:
-            yield from (make_trace(pair, "Update to the next release.", kind, tokenizer) for pair in pairs)
-            continue
-        for pair in islice(_edits(pairs, kind), N_SYNTHETIC):
-            yield make_trace(pair, kind.replace("-", " ").capitalize() + ".", kind, tokenizer)
-
-
-def _edits(pairs: Sequence[FilePair], kind: str) -> Iterator[FilePair]:
-    if kind in SYNTHETIC:
-        yield from (edit for pair in pairs if (edit := edit_of(pair, kind)) is not None)
-        return
-    for pair, other in zip(pairs, islice(cycle(pairs), len(pairs) // 2, None), strict=False):
-        if pair.package != other.package or len(pairs) == 1:
-            yield unforeseen(pair, other, kind)
 
 
 def show_replay(report: ReplayReport, console: Console) -> None:
@@ -146,19 +112,3 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         for worst in result.policies[last].worst:
             share, speedup = f"{worst.share_of_bound:.2f} of the bound", f"{worst.speedup:.2f} times plain"
             console.print(f"  {last} on {worst.name} ({worst.kind}): {share}, {speedup}", highlight=False)
-
-
-def _load_pairs(arguments: argparse.Namespace, paths: Paths, say: Callable[[str], None]) -> Sequence[FilePair]:
-    if arguments.pairs is not None:
-        return pairs_from_folders(Path(arguments.pairs))
-    packages = tuple(package for package in read_listing() if arguments.part in (None, package.part))
-    if arguments.quick:
-        packages = packages[:: max(len(packages) // QUICK_PACKAGES, 1)]
-    return load_corpus(packages, paths.cache_dir / "corpus", n_each=1 if arguments.quick else N_EACH, say=say)
-
-
-def _choose(what: str, known: Mapping[str, Value], names: Sequence[str] | None) -> dict[str, Value]:
-    for name in names or ():
-        if name not in known:
-            raise BenchError.unreadable(f"{what} {name}", f"there are {', '.join(known)}")
-    return {name: known[name] for name in names or known}

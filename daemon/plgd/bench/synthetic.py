@@ -20,6 +20,8 @@ __all__ = (
     "add_field",
     "delete",
     "edit_of",
+    "find_rename",
+    "instruction_of",
     "quote_style",
     "re_indent",
     "rename",
@@ -41,16 +43,24 @@ MIN_OCCURRENCES: Final = 4
 MAX_OCCURRENCES: Final = 80
 
 
-def rename(text: str, language: str) -> tuple[str, str] | None:
-    """Rename the identifier that is used most (but not everywhere), also nothing else."""
+def find_rename(text: str, language: str) -> tuple[str, str] | None:
+    """Return the identifier that is used most (but not everywhere) and a new name for it."""
     if language not in CODE:
         return None
     counts = Counter(word for word in IDENTIFIER.findall(text) if not keyword.iskeyword(word) and word != "self")
     for word, n_uses in counts.most_common():
         if MIN_OCCURRENCES <= n_uses <= MAX_OCCURRENCES:
-            renamed = f"current_{word}" if "_" in word or word.islower() else f"Current{word}"
-            return text, re.sub(rf"\b{re.escape(word)}\b", renamed, text)
+            return word, f"current_{word}" if "_" in word or word.islower() else f"Current{word}"
     return None
+
+
+def rename(text: str, language: str) -> tuple[str, str] | None:
+    """Rename the identifier that is used most, and nothing else."""
+    found = find_rename(text, language)
+    if found is None:
+        return None
+    word, renamed = found
+    return text, re.sub(rf"\b{re.escape(word)}\b", renamed, text)
 
 
 def add_field(text: str, language: str) -> tuple[str, str] | None:
@@ -141,6 +151,12 @@ def edit_of(pair: FilePair, kind: str) -> FilePair | None:
     if made is None or made[0] == made[1]:
         return None
     return replace(pair, before=made[0], after=made[1])
+
+
+def instruction_of(pair: FilePair, kind: str) -> str:
+    """Return what a person would ask for to get a pair's new text."""
+    found = find_rename(pair.before, pair.language) if kind == "rename" else None
+    return f"Rename {found[0]} to {found[1]}." if found is not None else kind.replace("-", " ").capitalize() + "."
 
 
 def unforeseen(pair: FilePair, other: FilePair, kind: str) -> FilePair:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tokenizers import Tokenizer as TokenizerFile
 
 from plgd.bench.pairs import FilePair
 from plgd.documents.document import Document
 from plgd.edits.prompt import make_prompt
-from plgd.engine.model import Detokenizer
+from plgd.engine.model import Detokenizer, Tokenizer
+from plgd.engine.stops import Stops
 from plgd.errors import BenchError
 from plgd.protocol.edits import LineRange
 
-__all__ = ("PlainTokenizer", "Trace", "make_trace", "open_tokenizer")
+__all__ = ("OVERHANG", "PlainTokenizer", "Trace", "make_trace", "open_tokenizer", "stops_at_end")
+
+# A draft may reach past the end, as it does past a closing fence: by more than any draft is long.
+OVERHANG: Final = 256
 
 
 class PlainTokenizer:
@@ -81,7 +85,24 @@ def open_tokenizer(folder: Path) -> PlainTokenizer:
     return PlainTokenizer(TokenizerFile.from_file(str(path)))
 
 
-def make_trace(pair: FilePair, instruction: str, kind: str, tokenizer: PlainTokenizer) -> Trace:
+class _Length:
+    """Ends a reply with its trace."""
+
+    def __init__(self, n_tokens: int) -> None:
+        self._n_left = n_tokens
+
+    def push(self, token: int) -> bool:  # noqa: ARG002 - counts tokens, whatever they are
+        self._n_left -= 1
+        return self._n_left == 0
+
+
+def stops_at_end(trace: Trace) -> Stops:
+    """Return stops that end a reply with its trace."""
+    n_tokens = len(trace.reply)
+    return Stops(frozenset(), n_tokens + OVERHANG, watcher=_Length(n_tokens), loop_guard=False)
+
+
+def make_trace(pair: FilePair, instruction: str, kind: str, tokenizer: Tokenizer) -> Trace:
     """Make the trace of an edit: the product's own prompt, and the new text as the reply."""
     document = Document.of_text(pair.before, pair.path)
     prompt = make_prompt(document, LineRange(first=1, last=len(document.lines)), instruction, tokenizer)

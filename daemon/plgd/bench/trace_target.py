@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plgd.engine.cost import StepCosts
+from plgd.bench.price import Prices, price_round
 from plgd.errors import EngineError, RollbackFailed
 
 __all__ = ("TraceTarget",)
@@ -13,25 +13,28 @@ __all__ = ("TraceTarget",)
 class TraceTarget:
     """Implements `plgd.engine.target.Target` on a trace. Time is the sum of its rounds' table costs.
 
-    The choices behind a drafted token that is wrong are never used; they are given as -1. It never pipelines: in the
-    tables a plain round costs the same either way.
+    The choices behind a drafted token that is wrong are never used; they are given as -1.
 
     Args:
         reply: what it says.
-        costs: the device's table.
+        costs: the device's prices.
+        pipelines: whether `advance` submits the next step ahead, as a model does. In a table whose plain round costs
+            the same either way, it makes blocks wait for nothing.
 
     Attributes:
         elapsed_ms: simulated time so far.
+        in_flight: whether a step was submitted that waits to be used.
     """
 
-    in_flight = False
     n_near_ties = 0
     context_limit = max_draft = 1 << 40
 
-    def __init__(self, reply: Sequence[int], costs: StepCosts) -> None:
+    def __init__(self, reply: Sequence[int], costs: Prices, *, pipelines: bool = False) -> None:
         self.elapsed_ms = 0.0
+        self.in_flight = False
         self._reply = reply
         self._costs = costs
+        self._pipelines = pipelines
         self._n_prompt = 0
         self._place = 0
         self._n_last = 0
@@ -51,24 +54,15 @@ class TraceTarget:
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Choose the trace's tokens as far as the draft is right."""
-        width = len(draft) + 1
-        price_ms = self._costs.round_ms(width, self._n_prompt) if draft else self._costs.plain_ms(self._n_prompt)
-        self.elapsed_ms += price_ms
-        choices = list(self._reply[self._place : self._place + width])
-        if not choices:
-            raise EngineError.during("a replay", "the trace has ended")
-        for place, token in enumerate(draft):
-            if place >= len(choices) or token != choices[place]:
-                choices[place + 1 :] = []
-                break
-        choices += [-1] * (width - len(choices))
-        self._place += width
-        self._n_last = len(draft)
+        choices = self._choose(draft)
+        self.in_flight = False
         return choices
 
     def advance(self) -> int:
         """Choose the trace's next token."""
-        return self.verify(())[0]
+        (token,) = self._choose(())
+        self.in_flight = self._pipelines
+        return token
 
     def rollback(self, n: int) -> None:
         """Go back in the trace."""
@@ -76,3 +70,20 @@ class TraceTarget:
             raise RollbackFailed.of(n, self._n_last, "the trace")
         self._place -= n
         self._n_last = 0
+
+    def _choose(self, draft: Sequence[int]) -> list[int]:
+        n_history = self._n_prompt + self._place
+        # Without a pipeline a plain round costs what it does in one: what is compared with it does so, too.
+        is_ahead = self.in_flight or not (draft or self._pipelines)
+        self.elapsed_ms += price_round(self._costs, len(draft), n_history, in_flight=is_ahead)
+        choices = list(self._reply[self._place : self._place + len(draft) + 1])
+        if not choices:
+            raise EngineError.during("a replay", "the trace has ended")
+        for place, token in enumerate(draft):
+            if place >= len(choices) or token != choices[place]:
+                choices[place + 1 :] = []
+                break
+        choices += [-1] * (len(draft) + 1 - len(choices))
+        self._place += len(draft) + 1
+        self._n_last = len(draft)
+        return choices

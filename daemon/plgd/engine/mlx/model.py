@@ -39,6 +39,7 @@ class MlxModel:
         ranges_alone: whether a range is all that it may be shown of a file.
         kv_bits: bits of a quantized key or value, 8 or 4; 0 keeps them as they are.
         shapes: fixed shapes for devices on which a new shape costs time.
+        threads: of another model in this process, which this one shares; its own when left out.
 
     Raises:
         UnsupportedModel: the model's attention cannot use quantized keys and values.
@@ -55,6 +56,7 @@ class MlxModel:
         ranges_alone: bool = False,
         kv_bits: int = 0,
         shapes: FixedShapes | None = None,
+        threads: BlasThreads | None = None,
     ) -> None:
         self._network = network
         self._tokenizer = tokenizer
@@ -64,7 +66,7 @@ class MlxModel:
         self._ranges_alone = ranges_alone
         self._kv_bits = kv_bits
         self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
-        self._threads = BlasThreads(find_openblas())
+        self._threads = threads or BlasThreads(find_openblas())
         self._costs = LiveCosts(ASSUMED_COSTS)
 
     @property
@@ -103,6 +105,11 @@ class MlxModel:
         return self._make_caches.shapes
 
     @property
+    def threads(self) -> BlasThreads:
+        """Keeps the threads of the matrix library off busy processors."""
+        return self._threads
+
+    @property
     def costs(self) -> LiveCosts:
         """What rounds cost on this device, assumed until `use_costs`."""
         return self._costs
@@ -122,6 +129,7 @@ class MlxModel:
         Args:
             sampling: how its tokens are taken from the logits.
         """
+        exact_width = self.exact_width if sampling.exact else None
         return MlxTarget(
             self._forward,
             self._make_caches(),
@@ -129,18 +137,10 @@ class MlxModel:
             sampler=make_sampler(sampling),
             shapes=self.shapes,
             near_tie_margin=sampling.near_tie_margin,
-        exact_width = self.exact_width if sampling.exact else None
             exact=sampling.exact and exact_width is None,
             trims_only=exact_width is not None or getattr(self._network, "model_type", None) in TRIMS_ONLY,
             exact_width=exact_width,
         )
-
-    def rollback_method(self) -> RollbackMethod:
-        """Say how drafts are rolled back at the start of a sequence, for the status."""
-        return self.target().rollback_method(1)
-
-    def warm_up(self, widths: Iterable[int]) -> None:
-        """Run one verify of each width and a pipelined step on a sequence of its own.
 
     @cached_property
     def exact_width(self) -> int | None:
@@ -152,6 +152,13 @@ class MlxModel:
 
     def _start(self, forward: Forward, caches: list[Any]) -> MlxTarget:
         return MlxTarget(forward, caches, context_limit=self._context_limit, shapes=self.shapes)
+
+    def rollback_method(self) -> RollbackMethod:
+        """Say how drafts are rolled back at the start of a sequence, for the status."""
+        return self.target().rollback_method(1)
+
+    def warm_up(self, widths: Iterable[int]) -> None:
+        """Run one verify of each width and a pipelined step on a sequence of its own.
 
         Kernels are compiled on first use, which takes from milliseconds to half a minute a kind; nothing that is
         timed may contain it.
