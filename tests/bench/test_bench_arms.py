@@ -60,7 +60,7 @@ def test_nothing_is_carried_over() -> None:
 
 
 def test_the_whole_call_is_timed() -> None:
-    """The rate counts the time from the call to the last token; the first token comes in between."""
+    """The rate counts the time from the call to the last token; the first token comes between (reference A14)."""
     reply = policy_arm("off", ScriptedModel("abc")).reply(PROMPT, 1000)
     # Read at the call, twice a round, after the first round, at the end: ten seconds pass for four tokens.
     assert (3000.0, 10000.0, 7000.0) == (reply.ttft_ms, reply.total_ms, reply.decode_ms)

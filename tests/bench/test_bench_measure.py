@@ -75,7 +75,7 @@ def test_a_comparison_needs_plain() -> None:
 
 
 def test_counters_are_those_of_the_last_call() -> None:
-    """The raw counts of a session are reported under their own names."""
+    """The raw counts of a session are reported under their own names (reference A14)."""
     found = run([1.0] * 2, [1.0] * 2, [TOKENS, [7, 8]])
     assert 2 == found.counters["n_rounds"]
     assert {"n_drafted", "n_accepted", "widths", "acceptance_lengths", "n_pipelined_rounds"} < found.counters.keys()

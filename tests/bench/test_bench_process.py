@@ -52,7 +52,7 @@ def test_a_table_is_whole_in_a_pipe(paths: Paths, model: Path) -> None:  # noqa:
 
 
 def test_widths_are_measured_at_growing_contexts(paths: Paths, model: Path) -> None:  # noqa: ARG001 - as above
-    """--widths gives a table of step costs for the context lengths that the model has."""
+    """--widths gives a table of step costs for the context lengths that the model has (reference A15)."""
     data = json.loads(bench("--widths", "--model", model, "--repeats", "1", "--json").stdout)
     assert [128, 1024] == data["costs"]["contexts"]
     assert 1 == data["costs"]["widths"][0]
@@ -66,3 +66,12 @@ def test_a_model_that_is_not_here_is_never_fetched(paths: Paths) -> None:  # noq
     assert (1, "") == (done.returncode, done.stdout)
     assert "plgd model pull builtin" in done.stderr
     assert 1 == len(done.stderr.splitlines())
+
+
+def test_divergences_are_counted(paths: Paths, model: Path) -> None:  # noqa: ARG001 - as above
+    """--divergences compares drafted replies of the workloads with plain ones; in float32 they are the same."""
+    words = ("--divergences", "--model", model, "--only", "write", "--max-tokens", "24")
+    data = json.loads(bench(*words, "--json").stdout)
+    assert [3, 3, 7, 7, 31, 31] == [found["n_drafted"] for found in data["counted"]]
+    assert {(24, 0)} == {(found["n_tokens"], found["n_divergences"]) for found in data["counted"]}
+    assert "per 10,000" in bench(*words).stdout

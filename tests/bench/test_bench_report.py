@@ -58,7 +58,7 @@ def test_json_has_its_promised_shape(result: BenchResult) -> None:
 
 
 def test_table_shows_every_arm_and_the_means(result: BenchResult) -> None:
-    """For people there is a row for each arm, the means, and a warning where a reply is not plain's."""
+    """For people there is a row for each arm, the means, a warning where a reply is not plain's (reference A14)."""
     out = io.StringIO()
     show_comparison(result, Console(file=out, width=160))
     lines = out.getvalue().splitlines()

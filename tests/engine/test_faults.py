@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import closing
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from doubles import FailingTarget, HistoryTarget, StubbornTarget
 from plgd.engine.stops import Stops
@@ -39,6 +41,28 @@ def test_a_target_that_fails_closes_the_session(fails_in_call: int) -> None:
     if session.tokens:
         with pytest.raises(EngineError, match="an earlier round failed"):
             session.decode(Stops(NEVER, 25))
+
+
+@given(
+    fails_in_call=st.integers(1, 60),
+    drafts=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=6),
+    rounds=st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=7),
+    slice_tokens=st.integers(1, 6),
+)
+def test_whatever_is_drafted_a_failure_closes_the_session(
+    fails_in_call: int, drafts: list[tuple[int, int | None]], rounds: list[tuple[int, bool]], slice_tokens: int
+) -> None:
+    """In whichever call and state the target fails, what was committed is right; if it never does, all of it is."""
+    reply = reference_reply(PROMPT, 25)
+    session = session_of(FailingTarget(fails_in_call), PROMPT + reply, drafts, rounds)
+    try:
+        decode_reply(session, PROMPT, Stops(NEVER, 25), slice_tokens=slice_tokens)
+    except EngineError:
+        with pytest.raises(EngineError, match="an earlier round failed"):
+            session.prefill([1], 1)
+        assert (PROMPT + reply)[: len(session.tokens)] == session.tokens
+    else:
+        assert PROMPT + reply == session.tokens
 
 
 def test_a_generator_made_before_the_failure_is_refused_too() -> None:

@@ -31,12 +31,11 @@ def test_look_up_equals_a_scan_at_every_length(
     tokens: list[int], cuts: list[int], bounds: list[int], max_tokens: int
 ) -> None:
     """However the history arrives, a look-up gives what a scan gives, at every context length (reference A3)."""
-    proposer = NgramProposer(*bounds)
-    places = sorted({0, *cuts, *range(0, len(tokens), 7), len(tokens)})
-    for start, end in pairwise(places):
-        proposer.extend(tokens[start:end])
-        seen = tokens[:end]
-        assert scan(seen, bounds[0], bounds[1], max_tokens) == proposer.propose(max_tokens).tokens
+    for places in (range(len(tokens) + 1), sorted({0, *cuts, len(tokens)})):
+        proposer = NgramProposer(*bounds)
+        for start, end in pairwise(places):
+            proposer.extend(tokens[start:end])
+            assert scan(tokens[:end], bounds[0], bounds[1], max_tokens) == proposer.propose(max_tokens).tokens
 
 
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=80))

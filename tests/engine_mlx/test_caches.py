@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 from mlx_lm.models.cache import KVCache, QuantizedKVCache, RotatingKVCache
 
+from plgd.engine.governor import POLICIES
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.target import MlxTarget
+from plgd.engine.stops import Stops
 from plgd.errors import UnsupportedModel
 from replies import drafted_reply, plain_reply
+from session_replies import NEVER, decode_reply, policy_session
 from tiny_configs import make_config
 from tiny_models import LLAMA, make_network, write_model
 
@@ -31,7 +36,7 @@ def uncompiled() -> Iterator[None]:
 
 @pytest.mark.parametrize("kv_bits", [4, 8])
 def test_drafting_with_quantized_keys_and_values(tmp_path: Path, kv_bits: int) -> None:
-    """With keys and values in 8 or 4 bits, right and wrong drafts leave the reply as it is (A9)."""
+    """With keys and values in 8 or 4 bits, right and wrong drafts leave the reply as it is (reference A9)."""
     folder = write_model(tmp_path / "model", {**LLAMA, "head_dim": 64})
     model = load_model(folder, name="tiny", kv_bits=kv_bits)
     target = model.target()
@@ -72,6 +77,36 @@ def test_attention_that_reads_its_cache_itself_is_refused(model_type: str) -> No
     network = make_network(make_config(model_type), classes=(module.Model, module.ModelArgs))
     with pytest.raises(UnsupportedModel, match="cannot use quantized keys and values"):
         CacheMaker(network, "tiny", kv_bits=8)
+
+
+@pytest.mark.parametrize("kv_bits", [0, 8])
+def test_a_model_that_remembers_nothing_is_refused(kv_bits: int) -> None:
+    """A model for which mlx-lm makes no cache at all is refused, with the reason (reference A12)."""
+
+    class Forgetful(nn.Module):  # type: ignore[misc]  # mlx-lm has no annotations
+        layers: tuple[nn.Module, ...] = ()
+
+    with pytest.raises(UnsupportedModel, match="no caches for it"):
+        CacheMaker(Forgetful(), "tiny", kv_bits=kv_bits)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_with_quantized_keys_and_values(policy: str) -> None:
+    """With 8-bit keys and values a reply under any policy is that of plain decoding (reference A9)."""
+    network = make_network({**LLAMA, "head_dim": 64, "vocab_size": 6})
+    make = CacheMaker(network, "tiny", kv_bits=8)
+
+    def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
+        logits: mx.array = network(tokens, cache=caches)
+        return logits
+
+    replies = []
+    for name in ("off", policy):
+        session = policy_session(MlxTarget(forward, make(), context_limit=512), name)
+        decode_reply(session, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1], Stops(NEVER, 60, loop_guard=False))
+        replies.append(session.tokens)
+    assert replies[0] == replies[1]
+    assert (policy == "off") == (session.stats.n_drafted == 0)
 
 
 def test_attention_that_turns_sparse_keeps_its_shapes() -> None:

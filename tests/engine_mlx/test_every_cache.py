@@ -39,7 +39,7 @@ def uncompiled() -> Iterator[None]:
 
 @pytest.mark.parametrize("model_type", LANDMARKS)
 def test_drafts_leave_no_trace(model_type: str) -> None:
-    """Wrong, right and mixed drafts change nothing, and the page of models says so."""
+    """Wrong, right and mixed drafts change nothing, whatever the caches; the page of models says so (reference A12)."""
     finding = walk(model_type)
     assert "yes" == finding.parity
     assert finding.quantized in {"yes", "not possible", "nothing to quantize"}

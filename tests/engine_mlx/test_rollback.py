@@ -190,7 +190,7 @@ def test_a_drop_is_counted(extra: int) -> None:
     ],
 )
 def test_method_names_the_cache_that_decides(caches: list[Any], where: str) -> None:
-    """The method says which cache needs the snapshot, if any."""
+    """The method says which cache needs the snapshot, if any (reference A12)."""
     method = CacheRollback(caches).method(4)
     assert (bool(where), where) == (method.by_snapshot, method.where)
 

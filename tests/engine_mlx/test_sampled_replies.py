@@ -84,7 +84,7 @@ def start(network: nn.Module, sampling: Sampling) -> MlxTarget:
 @settings(deadline=None, derandomize=True, max_examples=12)
 @given(place=st.integers(0, 3), sampling=samplings)
 def test_a_seed_gives_one_reply(networks: list[nn.Module], place: int, sampling: Sampling) -> None:
-    """With a seed the reply is the same under every policy and from run to run, whatever the settings."""
+    """With a seed the reply is the same under every policy and in every run, with any settings (references A10, B5)."""
 
     def reply(policy: str) -> list[int]:
         session = policy_session(start(networks[place], sampling), policy)
@@ -100,7 +100,7 @@ def test_a_seed_gives_one_reply(networks: list[nn.Module], place: int, sampling:
 def test_drafts_change_no_sampled_token(
     networks: list[nn.Module], place: int, sampling: Sampling, data: st.DataObject
 ) -> None:
-    """Right, wrong and half-right drafts behind steps in flight leave a sampled reply as it is."""
+    """Right, wrong and half-right drafts behind steps in flight leave a sampled reply as it is (references A2, A10)."""
     target = start(networks[place], sampling)
     target.prefill(PROMPT)
     reply = plain_reply(target, N_REPLY)
@@ -129,7 +129,7 @@ def test_another_seed_is_another_reply(networks: list[nn.Module]) -> None:
 
 @pytest.mark.parametrize("n_slices", [1, 3])
 def test_penalised_replies_equal_mlx_lm(networks: list[nn.Module], n_slices: int) -> None:
-    """A penalised reply at temperature 0 is mlx-lm's own: the prompt counts as history, in however many slices."""
+    """A penalised reply is mlx-lm's own: the prompt counts as history, in however many slices (reference A10)."""
     processors = make_logits_processors(
         {2: 0.5}, repetition_penalty=1.4, presence_penalty=0.5, frequency_penalty=0.3, repetition_context_size=20
     )
@@ -142,6 +142,33 @@ def test_penalised_replies_equal_mlx_lm(networks: list[nn.Module], n_slices: int
     for i in range(n_slices):
         target.prefill(PROMPT[i * len(PROMPT) // n_slices : (i + 1) * len(PROMPT) // n_slices])
     assert expected == [target.advance() for _ in range(N_REPLY)]
+
+
+@pytest.mark.parametrize("n_drafted", [0, 1, 2, 5])
+@pytest.mark.parametrize("in_flight", [False, True])
+def test_penalties_see_the_token_just_before(n_drafted: int, in_flight: bool) -> None:
+    """A token is penalised in the very next place, in a draft and behind a step in flight too (reference A10).
+
+    With logits that never change and a penalty on the last token alone, the two likeliest take turns. One token too
+    late, each would be said twice.
+    """
+    logits = mx.array([1.0, 0.9, 0.0])
+    sampler = make_sampler(Sampling(presence_penalty=0.5, penalty_context=1))
+    target = MlxTarget(
+        lambda tokens, _caches: mx.broadcast_to(logits, (*tokens.shape, 3)),
+        [KVCache()],
+        context_limit=99,
+        sampler=sampler,
+    )
+    target.prefill([2, 0])
+    reply = [1, 0] * 8
+
+    def draft(done: list[int]) -> list[int] | None:
+        if in_flight and len(done) % 3 == 0:
+            return None
+        return reply[len(done) : len(done) + n_drafted]
+
+    assert reply == drafted_reply(target, len(reply), draft)
 
 
 # A chain: what comes next depends on the last token alone, so that probabilities can be multiplied by hand.
@@ -184,7 +211,7 @@ def three_tokens(seed: int, draft: list[int], *, in_flight: bool) -> tuple[int, 
 @pytest.mark.parametrize("in_flight", [False, True])
 @pytest.mark.parametrize("drafts", [good, bad, blind])
 def test_drafted_replies_follow_the_targets_distribution(drafts: Callable[[int], list[int]], in_flight: bool) -> None:
-    """Over many seeds, good, bad and blind drafts leave replies as frequent as the target's probabilities say.
+    """Good, bad and blind drafts leave replies as frequent as the target's probabilities say (reference A2).
 
     Chi-square of the replies of three tokens stays below its 99.99 % quantile.
     """

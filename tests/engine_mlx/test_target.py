@@ -42,12 +42,12 @@ def prefilled(model: MlxModel, slices: Sequence[int] = (len(PROMPT),)) -> MlxTar
 
 @pytest.mark.parametrize("slices", [(11,), (1, 10), (5, 5, 1), (1,) * 11])
 def test_plain_rounds_equal_mlx_lm(tiny_model: MlxModel, reply: list[int], slices: Sequence[int]) -> None:
-    """Plain rounds give mlx-lm's own tokens, whatever the slices of the prefill (A8)."""
+    """Plain rounds give mlx-lm's own tokens, whatever the slices of the prefill (reference A8)."""
     assert reply == plain_reply(prefilled(tiny_model, slices), N_REPLY)
 
 
 def test_first_slice_feeds_what_mlx_lm_feeds(tiny_model: MlxModel) -> None:
-    """Slices of s + 1, s, s, ... tokens feed the model passes of s tokens, as mlx-lm's prefill does (A8)."""
+    """Slices of s + 1, s, s, ... tokens feed the model passes of s tokens, as mlx-lm's prefill (reference A8)."""
     fed: list[tuple[int, ...]] = []
 
     def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
@@ -63,7 +63,7 @@ def test_first_slice_feeds_what_mlx_lm_feeds(tiny_model: MlxModel) -> None:
 
 
 def test_pipelined_steps_equal_mlx_lm(tiny_model: MlxModel, reply: list[int]) -> None:
-    """Pipelined steps give mlx-lm's own tokens."""
+    """Pipelined steps give mlx-lm's own tokens (references A7, A8)."""
     target = prefilled(tiny_model)
     assert reply == [target.advance() for _ in range(N_REPLY)]
 
@@ -254,7 +254,7 @@ def test_a_cache_that_does_not_trim_is_noticed(tiny_model: MlxModel) -> None:
 
 
 def test_warm_up_leaves_no_trace(tiny_model: MlxModel, reply: list[int]) -> None:
-    """Warming up every width changes no sequence (A13)."""
+    """Warming up every width changes no sequence (reference A13)."""
     target = prefilled(tiny_model)
     tiny_model.warm_up((1, 2, 8))
     assert reply == plain_reply(target, N_REPLY)

@@ -1,4 +1,4 @@
-"""Deliberate defects in the target and its rollback: each must be noticed, by replies that drafts may not change (A16).
+"""Deliberate defects in the target and its rollback: each must be noticed, by replies that drafts may not change.
 
 A defect that only makes plgd slower is not among them.
 """
@@ -54,7 +54,7 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     (CacheRollback.keep, "min(self._width - n, leaf.grown)", "min(self._width - n - 1, leaf.grown)"),
     (CacheRollback.keep, "self._width = n", "pass"),
     (CacheRollback.keep, "vars(leaf.cache).update(leaf.snapshot)", "pass"),
-    (CacheRollback.keep, "_trim(leaf, leaf.grown)", "pass"),
+    (CacheRollback.keep, "trim_rows(leaf.cache, leaf.grown, leaf.where)", "pass"),
     (rollback_module._drops_its_tail, "cache.offset + width < cache.max_size", "cache.offset < cache.max_size"),
     (rollback_module._drops_its_tail, "cache.offset + width < cache.max_size", "True"),
     # Filled blocks
@@ -148,7 +148,7 @@ def test_a_defect_is_noticed(
     old: str,
     new: str,
 ) -> None:
-    """Each defect changes a reply, breaks a count or raises."""
+    """Each defect changes a reply, breaks a count or raises (reference A16)."""
     source = textwrap.dedent(inspect.getsource(function))
     assert 1 == source.count(old)
     module = sys.modules[function.__module__]

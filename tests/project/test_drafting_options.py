@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from plgd.config import load_config
+from plgd.config import Config, load_config
 from plgd.engine import governor
 from plgd.errors import ConfigError
 from plgd.protocol.drafting import MAX_DRAFTS, Policy
@@ -18,6 +18,11 @@ def test_the_configuration_and_the_engine_know_the_same_policies_and_bounds() ->
     """What the configuration allows is what the governors take."""
     assert governor.POLICIES == get_args(Policy)
     assert governor.MAX_DRAFTS == MAX_DRAFTS
+
+
+def test_drafting_is_on_by_default() -> None:
+    """Without a word in the configuration the policy is `cost`, which drafts when it pays (reference B5)."""
+    assert "cost" == Config().engine.policy
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_the_configuration_and_the_engine_know_the_same_policies_and_bounds() ->
     ],
 )
 def test_bad_drafting_options_are_refused(options: str, words: str, tmp_path: Path) -> None:
-    """A value out of the reference's bounds, or an option that the policy ignores, is refused by name (A4)."""
+    """A value out of bounds, or an option that the policy ignores, is refused by name (reference A4)."""
     file = tmp_path / "config.toml"
     file.write_text(f"[engine]\n{options}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=re.escape(words)):

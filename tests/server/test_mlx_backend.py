@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_model_is_loaded_and_warmed_up_in_steps(folder: str, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Progress rises from 0 to 100, and every verify width up to the longest draft has been run by then."""
+    """Progress rises from 0 to 100, and every verify width of the policy has been run by then (reference A13)."""
     widths: list[int] = []
     monkeypatch.setattr("plgd.engine.mlx.model.MlxModel.warm_up", lambda _model, some: widths.extend(some))
     reached: list[float] = []

@@ -35,10 +35,12 @@ class CacheMaker:
             and for quantized keys and values.
 
     Raises:
-        UnsupportedModel: the model's attention cannot use quantized keys and values.
+        UnsupportedModel: the model's attention cannot use quantized keys and values, or mlx-lm makes no caches for it.
     """
 
     def __init__(self, network: nn.Module, name: str, *, kv_bits: int = 0, shapes: FixedShapes | None = None) -> None:
+        if not make_prompt_cache(network):
+            raise UnsupportedModel.of(name, "mlx-lm makes no caches for it, so nothing would be remembered")
         self._network = network
         self._replace: Callable[[KVCache, int], KVCache] | None = None
         self.shapes: FixedShapes | None = None
