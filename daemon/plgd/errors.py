@@ -240,6 +240,10 @@ class WriteFailed(PlgdError):
     def at(cls, path: str, reason: str) -> WriteFailed:
         return cls(f"{path} was not written and is unchanged: {reason}.")
 
+    @classmethod
+    def page(cls, path: str, reason: str) -> WriteFailed:
+        return cls(f"The page {path} cannot be written: {reason}.")
+
 
 # Models -----------------------------------------------------------------------------------------
 

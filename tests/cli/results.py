@@ -6,9 +6,10 @@ from typing import Final
 
 import msgspec
 
-from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk
+from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk, ProposerStats
+from plgd.protocol.reply_drafts import ReplyDrafts, ReplyRun
 
-__all__ = ("DIFF", "NEW", "OLD", "STATS", "edit_result")
+__all__ = ("DIFF", "DRAFTS", "NEW", "OLD", "STATS", "edit_result")
 
 # What careless output spoils: CRLF, form feed, U+2028, an astral character, no line feed at the end.
 OLD: Final = "total = 0\r\nkeep\f\u2028 = '😀'\nprint(total)"
@@ -27,6 +28,26 @@ STATS: Final = EditStats(
     decode_ms=1650.0,
     total_ms=1876.0,
     stopped_by="stop",
+    rounds=4,
+    policy="cost",
+    proposers={
+        "file": ProposerStats(drafts=3, drafted_tokens=9, accepted_tokens=7),
+        "substitution": ProposerStats(drafts=1, drafted_tokens=2, accepted_tokens=1),
+        "ngram": ProposerStats(drafts=1, drafted_tokens=3, accepted_tokens=2),
+    },
+)
+
+DRAFTS: Final = ReplyDrafts(
+    runs=(
+        ReplyRun(text="running", by="correction", round=1, n_tokens=1),
+        ReplyRun(text=" = 0\n", by="file", round=2, n_tokens=4),
+        ReplyRun(text="k", by="bonus", round=2, n_tokens=1),
+        ReplyRun(text="eep", by="plain", round=3, n_tokens=1),
+        ReplyRun(text="\nprint(", by="file", round=4, n_tokens=3),
+        ReplyRun(text="running", by="substitution", round=4, n_tokens=1),
+        ReplyRun(text=")<script>\x1b[2J", by="ngram", round=4, n_tokens=2),
+    ),
+    widths=(4, 5, 1, 9),
 )
 
 

@@ -12,17 +12,20 @@ import pytest
 
 from cli.command import PLGD, WAIT_S, plgd
 from cli.fake_daemon import FakeDaemon
-from cli.results import DIFF, NEW, OLD, edit_result
+from cli.results import DIFF, DRAFTS, NEW, OLD, edit_result
 from plgd.documents.document import MAX_BYTES
 from plgd.errors import Conflict, ConnectionLost, LinesOutOfRange
-from plgd.protocol.drafting import DraftingParams
+from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.edits import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
 from plgd.protocol.sampling import SamplingParams
 from plgd_cli.commands.edit import COPY_BYTES, STANDARD_INPUT_LIMIT
+from plgd_cli.draft_page import draft_page
+from plgd_cli.draft_view import show_drafts
 
 GIT = shutil.which("git") or ""
 SUMMARY = "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\n"
+VIEW = show_drafts(edit_result(), DRAFTS, coloured=False)
 
 
 def test_everything_said_reaches_the_daemon(daemon: FakeDaemon, sum_py: Path) -> None:
@@ -261,3 +264,85 @@ def test_reader_that_left_is_no_failure_to_talk_about(daemon: FakeDaemon, sum_py
     )
     os.close(writer)
     assert (141, b"") == (done.returncode, done.stderr)
+
+
+def test_sources_and_the_wish_for_drafts_reach_the_daemon(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--source` names files from the user's folder, as often as given; `--show-drafts` and `--html` ask for drafts."""
+    for name in ("a b.py", "c.py"):
+        (sum_py.parent / name).write_text("x")
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    for words in (["--source", "a b.py", "--source", "c.py", "--show-drafts"], ["--html", "page.html"], []):
+        plgd("edit", "sum.py", "-i", "x", *words, cwd=sum_py.parent)
+    asked = [daemon.next_params(EDIT) for _ in range(3)]
+    expected = tuple(DraftSource(path=str(sum_py.parent / name)) for name in ("a b.py", "c.py"))
+    assert [(expected, True), ((), True), ((), False)] == [(each.sources, each.show_drafts) for each in asked]
+
+
+def test_a_source_that_is_missing_is_named(daemon: FakeDaemon, sum_py: Path) -> None:
+    """A source that is not there is an error before anything is asked."""
+    done = plgd("edit", "sum.py", "-i", "x", "--source", "other.py", cwd=sum_py.parent)
+    assert (1, True) == (done.returncode, done.stderr.startswith(b"plgd: other.py")), done.stderr
+    assert daemon.asked.empty()
+
+
+@pytest.mark.parametrize(
+    ("words", "stdout", "is_beside"),
+    [
+        (["sum.py"], VIEW, False),
+        (["sum.py", "--write"], VIEW, False),
+        (["sum.py", "--diff"], DIFF, True),
+        (["sum.py", "--diff", "--write"], DIFF, True),
+        (["-"], NEW, True),
+        (["-", "--diff"], DIFF, True),
+    ],
+    ids=["review", "write", "diff", "diff and write", "filter", "filter with diff"],
+)
+def test_drafts_are_shown_besides(
+    words: list[str], stdout: str, is_beside: bool, daemon: FakeDaemon, sum_py: Path
+) -> None:
+    """Who drafted the reply is on standard output where a review would be, and else beside it."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    done = plgd("edit", *words, "-i", "x", "--show-drafts", stdin=OLD.encode(), cwd=sum_py.parent)
+    assert (0, stdout) == (done.returncode, done.stdout.decode())
+    assert is_beside == (VIEW in done.stderr.decode())
+
+
+def test_json_has_the_drafts(daemon: FakeDaemon, sum_py: Path) -> None:
+    """With `--json` the drafts are in the result, and nothing is shown besides."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    done = plgd("edit", str(sum_py), "-i", "x", "--json", "--show-drafts")
+    assert (DRAFTS, b"") == (msgspec.json.decode(done.stdout, type=EditResult).drafts, done.stderr)
+
+
+def test_an_edit_without_a_reply_shows_what_it_always_shows(daemon: FakeDaemon, sum_py: Path) -> None:
+    """A conflict that was seen at once has no drafts; it is said, and that there is no page."""
+    warning = Conflict.on("sum.py", "line 1").message
+    daemon.answers(EDIT, edit_result(EditStatus.CONFLICT, warnings=(warning,)))
+    done = plgd("edit", "sum.py", "-i", "x", "--show-drafts", "--html", "page.html", cwd=sum_py.parent)
+    said = f"plgd: {warning}\n{SUMMARY}plgd: The page page.html cannot be written: there was no reply.\n"
+    assert (1, b"", said) == (done.returncode, done.stdout, done.stderr.decode())
+
+
+def test_the_page_is_written_besides(daemon: FakeDaemon, sum_py: Path) -> None:
+    """`--html FILE` writes the page and changes nothing else of the output."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    done = plgd("edit", "sum.py", "-i", "x", "--html", "page.html", cwd=sum_py.parent)
+    assert (0, DIFF.encode(), SUMMARY.encode()) == (done.returncode, done.stdout, done.stderr)
+    assert draft_page(edit_result(), DRAFTS, name="sum.py") == (sum_py.parent / "page.html").read_text()
+
+
+@pytest.mark.parametrize("words", [["sum.py", "--html", "sum.py"], ["-", "--source", "sum.py", "--html", "./sum.py"]])
+def test_a_page_never_replaces_a_text(words: list[str], daemon: FakeDaemon, sum_py: Path) -> None:
+    """A page in the place of a file that the edit reads is refused before anything is asked."""
+    done = plgd("edit", *words, "-i", "x", stdin=b"text", cwd=sum_py.parent)
+    assert (1, True) == (done.returncode, b"cannot be written: it is a file that this edit reads" in done.stderr)
+    assert OLD.encode() == sum_py.read_bytes()
+    assert daemon.asked.empty()
+
+
+def test_a_page_that_fails_takes_nothing_back(daemon: FakeDaemon) -> None:
+    """With a full disk behind the page, a filter still gives out the new text, once, and ends with an error."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS, path=""))
+    done = plgd("edit", "-", "-i", "x", "--html", "/dev/full", stdin=OLD.encode())
+    assert (1, NEW.encode()) == (done.returncode, done.stdout)
+    assert b"plgd: The page /dev/full cannot be written: No space left on device.\n" == done.stderr

@@ -11,7 +11,7 @@ import pytest
 from cli.command import on_terminal, plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
-from cli.results import DIFF, NEW, OLD, STATS, edit_result
+from cli.results import DIFF, DRAFTS, NEW, OLD, STATS, edit_result
 from plgd.protocol.edits import EditProgress, EditStatus, Stage
 from plgd.protocol.methods import EDIT, MODEL_LIST, MODEL_PULL
 from plgd.protocol.models import ModelListResult, PullProgress
@@ -42,6 +42,23 @@ def test_colours_can_be_refused(env: dict[str, str], daemon: FakeDaemon, sum_py:
     daemon.answers(EDIT, edit_result())
     seen = on_terminal("edit", str(sum_py), "-i", "x", env=env)
     assert DIFF.replace("\n", "\r\n") in seen.shown
+
+
+def test_who_drafted_is_coloured(daemon: FakeDaemon, sum_py: Path) -> None:
+    """On a terminal the reply is coloured by who drafted it, in place of the diff."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--show-drafts")
+    assert "\x1b[35mrunning\x1b[0m" in seen.shown
+    assert "@@" not in seen.shown
+    assert seen.shown.endswith("Nothing was written yet; use --write to apply.\r\n")
+
+
+def test_who_drafted_is_coloured_beside_a_pipe(daemon: FakeDaemon, sum_py: Path) -> None:
+    """With `--diff > file` the file gets the diff alone, and the terminal who drafted the reply."""
+    daemon.answers(EDIT, edit_result(drafts=DRAFTS))
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--diff", "--show-drafts", stdout_is_pipe=True)
+    assert DIFF.encode() == seen.stdout
+    assert "\x1b[35mrunning\x1b[0m" in seen.shown
 
 
 def test_pipe_stays_clean_beside_a_terminal(daemon: FakeDaemon, sum_py: Path) -> None:

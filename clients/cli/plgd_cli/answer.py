@@ -11,7 +11,8 @@ import msgspec
 from plgd.protocol.edits import EditResult, EditStats, EditStatus
 from plgd.text.unified import file_header
 from plgd_cli.diff_view import render
-from plgd_cli.output import colours, say, stderr_is_terminal, write
+from plgd_cli.draft_view import show_drafts
+from plgd_cli.output import colours, say, stderr_is_terminal, tell, write
 
 __all__ = ("EXIT_CODES", "Form", "present", "summary")
 
@@ -50,10 +51,11 @@ class Form(Enum):
     JSON = "json"
 
 
-def present(result: EditResult, form: Form, *, name: str, loaded: bool) -> int:
+def present(result: EditResult, form: Form, *, name: str, loaded: bool, with_drafts: bool = False) -> int:
     """Print the answer.
 
-    Standard output gets nothing but the diff, the text or the JSON. As text, an edit that came to nothing is the text
+    Standard output gets nothing but the diff, the text or the JSON; who drafted the reply is shown in place of a diff
+    that nobody asked for, else on standard error. As text, an edit that came to nothing is the text
     that came in: a filter must not empty the buffer it is used on.
 
     Args:
@@ -61,6 +63,7 @@ def present(result: EditResult, form: Form, *, name: str, loaded: bool) -> int:
         form: what standard output gets.
         name: what the user called the file.
         loaded: whether the edit had to wait for the model's load.
+        with_drafts: show who drafted the reply, where there is one; the JSON has it anyway.
 
     Returns:
         The exit code.
@@ -71,8 +74,13 @@ def present(result: EditResult, form: Form, *, name: str, loaded: bool) -> int:
         return EXIT_CODES[result.status]
     if form is Form.TEXT:
         write(result.new_text)
-    elif form is Form.DIFF or result.status is EditStatus.PROPOSED:
+    elif form is Form.DIFF or (result.status is EditStatus.PROPOSED and not with_drafts):
         write(render(result.diff) if colours() else result.diff)
+    if with_drafts and result.drafts is not None:
+        if form is Form.REVIEW:
+            write(show_drafts(result, result.drafts, coloured=colours()))
+        else:
+            tell(show_drafts(result, result.drafts, coloured=colours(on_stderr=True)))
     _explain(result)
     # A filter's standard error often lands in the buffer as well (Vim's `:%!`): only a person gets remarks there.
     if form is not Form.TEXT or stderr_is_terminal():

@@ -19,6 +19,7 @@ __all__ = (
     "say",
     "stderr_is_terminal",
     "stdout_is_terminal",
+    "tell",
     "write",
 )
 
@@ -57,6 +58,13 @@ def say(line: str) -> None:
         print(visible(printable(line)), file=sys.stderr, flush=True)  # noqa: T201  # this is the one place that talks
 
 
+def tell(text: str) -> None:
+    """Tell the person several lines as they are, colours included, on standard error."""
+    with contextlib.suppress(OSError):  # as in `say`
+        sys.stderr.buffer.write(text.encode())
+        sys.stderr.buffer.flush()
+
+
 def report(error: PlgdError, *, as_json: bool) -> int:
     """Say what went wrong, on standard error or, for a program, as JSON on standard output.
 
@@ -86,6 +94,7 @@ def stderr_is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def colours() -> bool:
-    """Say whether standard output may be coloured: a terminal that can, and no wish against it (no-color.org)."""
-    return stdout_is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def colours(*, on_stderr: bool = False) -> bool:
+    """Say whether an output may be coloured: a terminal that can, and no wish against it (no-color.org)."""
+    is_terminal = stderr_is_terminal() if on_stderr else stdout_is_terminal()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

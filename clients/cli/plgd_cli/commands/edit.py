@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import sys
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
@@ -18,13 +19,16 @@ from plgd.errors import (
     FileUnreadable,
     NotText,
     PlgdError,
+    WriteFailed,
 )
-from plgd.protocol.edits import EditMode, EditParams, LineRange
+from plgd.protocol.drafting import DraftSource
+from plgd.protocol.edits import EditMode, EditParams, EditResult, LineRange
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask
+from plgd_cli.draft_page import check_place, draft_page, save_page
 from plgd_cli.drafting import add_drafting_options, drafting_params
-from plgd_cli.output import stderr_is_terminal, write
+from plgd_cli.output import say, stderr_is_terminal, write
 from plgd_cli.parser import Parser, positive, text
 from plgd_cli.places import absolute_file, absolute_model
 from plgd_cli.progress import EditDisplay
@@ -51,6 +55,15 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME", type=text, help="use this model instead of the selected one")
     parser.add_argument("--max-tokens", metavar="N", type=positive, help="end the reply after so many tokens")
     parser.add_argument("--name", type=text, help="the file name that the model is told")
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        action="append",
+        help="also draft from this file; the model does not see it; repeatable",
+    )
+    shown = parser.add_argument_group("who drafted the reply")
+    shown.add_argument("--show-drafts", action="store_true", help="show it, and where rounds ended")
+    shown.add_argument("--html", metavar="FILE", type=Path, help="write it as a page for a browser")
     add_sampling_options(parser)
     add_drafting_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error, explain_extra=_explain_extra)
@@ -71,8 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write:
         # The daemon may have begun to write in the very moment of Ctrl-C, or have died after it.
         interrupted = "the edit is cancelled unless it was just being written"
-        return _edit(params, form, name=name, interrupted=interrupted, lost=f"{name} is the old text or the new one")
-    return _edit(params, form, name=name, interrupted=f"{name} is unchanged", lost=f"{name} is unchanged")
+        lost = f"{name} is the old text or the new one"
+        return _edit(arguments, params, form, name=name, interrupted=interrupted, lost=lost)
+    return _edit(arguments, params, form, name=name, interrupted=f"{name} is unchanged", lost=f"{name} is unchanged")
 
 
 def _edit_standard_input(arguments: argparse.Namespace) -> int:
@@ -84,7 +98,7 @@ def _edit_standard_input(arguments: argparse.Namespace) -> int:
         given = _decode(content)
         params = _params(arguments, _instruction(arguments), text=given)
         unchanged = "nothing was changed"
-        return _edit(params, form, name="standard input", interrupted=unchanged, lost=unchanged.capitalize())
+        return _edit(arguments, params, form, name="standard input", interrupted=unchanged, lost=unchanged.capitalize())
     except PlgdError as error:
         if form is Form.TEXT and not isinstance(error, Cancelled):
             _give_back(content)
@@ -97,16 +111,21 @@ def _form(arguments: argparse.Namespace, *, otherwise: Form) -> Form:
     return Form.DIFF if arguments.diff else otherwise
 
 
-def _edit(params: EditParams, form: Form, *, name: str, interrupted: str, lost: str) -> int:
+def _edit(
+    arguments: argparse.Namespace, params: EditParams, form: Form, *, name: str, interrupted: str, lost: str
+) -> int:
     """Ask for the edit and show it.
 
     Args:
+        arguments: the command line.
         params: what to ask.
         form: what standard output gets.
         name: what the user called the text.
         interrupted: how the text stands after Ctrl-C.
         lost: how it stands when the daemon dies.
     """
+    if arguments.html is not None:
+        check_place(arguments.html, *(Path(source.path) for source in (params, *params.sources) if source.path))
     try:
         with EditDisplay() as display:
             result = ask(EDIT, params, on_notification=display.show)
@@ -114,10 +133,29 @@ def _edit(params: EditParams, form: Form, *, name: str, interrupted: str, lost: 
         raise Cancelled(f"Interrupted; {interrupted}.") from None
     except ConnectionLost as error:
         raise ConnectionLost(f"{error.message} {lost}.") from error
-    code = present(result, form, name=name, loaded=display.loaded)
+    code = present(result, form, name=name, loaded=display.loaded, with_drafts=arguments.show_drafts)
+    if arguments.html is not None:
+        code = _save_page(arguments.html, result, name) or code
     if form is not Form.JSON:
         recommend_once(result.model)
     return code
+
+
+def _save_page(path: Path, result: EditResult, name: str) -> int:
+    """Write who drafted the reply; return the exit code of a failure, else 0.
+
+    The edit is made and shown by now: that there is no page must not look as if there were no edit.
+    """
+    try:
+        if result.drafts is None:
+            raise WriteFailed.page(str(path), "there was no reply")
+        save_page(path, draft_page(result, result.drafts, name=name))
+    except WriteFailed as failure:
+        say(f"plgd: {failure.message}")
+        return failure.exit_code
+    if stderr_is_terminal():
+        say(f"{path} shows who drafted the reply")
+    return 0
 
 
 def _params(
@@ -139,6 +177,8 @@ def _params(
         model=None if arguments.model is None else absolute_model(arguments.model),
         sampling=sampling_params(arguments),
         drafting=drafting_params(arguments),
+        sources=tuple(DraftSource(path=absolute_file(path)) for path in arguments.source or ()),
+        show_drafts=arguments.show_drafts or arguments.html is not None,
     )
 
 
