@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tiny_models import LLAMA, write_model
+from tiny_models import LLAMA, byte_level_tokenizer, write_model
 from training.cases import Case
 
 __all__ = ("SHA256", "make_case", "write_base", "write_cases")
@@ -18,7 +18,8 @@ SHA256 = "ab" * 32
 
 def write_base(folder: Path) -> Path:
     """Write a model folder."""
-    write_model(folder, {**LLAMA, "rope_theta": 10_000.0}, bits=4)
+    size = byte_level_tokenizer().get_vocab_size()
+    write_model(folder, {**LLAMA, "rope_theta": 10_000.0, "vocab_size": size}, bits=4)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"source": {"format": "gguf", "sha256": SHA256}}))
     return folder

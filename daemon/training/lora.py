@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
-from safetensors.torch import save_file
 
-from plgd.engine.mlx.adapter_file import read_adapter
+from plgd.engine.mlx.adapter_file import Adapter, read_adapter
 from training.base import PROJECTIONS, Base, Shape
 
-__all__ = ("Lora", "Pair", "write_adapter")
+__all__ = ("Lora", "Pair")
 
 # A [rank, inputs] and B [outputs, rank].
 Pair = tuple[torch.Tensor, torch.Tensor]
@@ -69,6 +67,11 @@ class Lora:
             for name, (a, b) in layer.items()
         }
 
+    def adapter(self, base: Base) -> Adapter[Any]:
+        """Return what an adapter's file holds, in float32."""
+        pairs = {layer: (a.cpu().numpy(), b.cpu().numpy()) for layer, (a, b) in self.pairs().items()}
+        return Adapter(self.rank, self.alpha, base.sha256, pairs)
+
     def load(self, path: Path, base: Base) -> None:
         """Go on from an adapter's numbers.
 
@@ -86,26 +89,3 @@ class Lora:
         matrices = [matrix.float().flatten() for layer in own for matrix in adapter.pairs[layer]]
         with torch.no_grad():
             self.flat.copy_(torch.cat(matrices))
-
-
-def write_adapter(
-    path: Path, pairs: Mapping[str, Pair], *, rank: int, alpha: float, base_sha256: str, dtype: torch.dtype
-) -> None:
-    """Write an adapter in mlx-lm's naming; a file that is there is replaced when the new one is whole.
-
-    Args:
-        path: the safetensors file.
-        pairs: A [rank, inputs] and B [outputs, rank] by the path of the layer in the model.
-        rank: of every pair.
-        alpha: the scale's numerator.
-        base_sha256: of the file that the base's folder was converted from.
-        dtype: what the numbers are stored in.
-    """
-    tensors = {
-        f"{layer}.lora_{side}": matrix.T.to("cpu", dtype).contiguous()
-        for layer, pair in pairs.items()
-        for side, matrix in zip("ab", pair, strict=True)
-    }
-    part = path.with_name(path.name + ".part")
-    save_file(tensors, part, metadata={"rank": str(rank), "alpha": f"{alpha:g}", "base_sha256": base_sha256})
-    part.replace(path)

@@ -18,20 +18,21 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from plgd.errors import PlgdError
+from training.adapter import ADAPTER_FILE, write_adapter
 from training.base import Base, load_base
 from training.batches import LENGTH_STEP, Batch, batches
-from training.lora import Lora, write_adapter
+from training.lora import Lora
 from training.network import Network
 from training.schedule import Schedule
 from training.team import Team
 
-__all__ = ("ADAPTER_FILE", "LOG_FILE", "Trainer", "main", "train")
+__all__ = ("LOG_FILE", "Trainer", "main", "train")
 
-ADAPTER_FILE: Final = "adapter.safetensors"
 LOG_FILE: Final = "log.jsonl"
 
 LOG_EVERY_S: Final = 20.0
@@ -110,7 +111,7 @@ def train(
     Args:
         trainer: makes the steps.
         stream: batches for ever.
-        out: a folder; `adapter.safetensors` (float32) and `log.jsonl` are written there by the first process.
+        out: a folder; `adapters.safetensors` (float32) and `log.jsonl` are written there by the first process.
         peak: the highest learning rate.
         ends_at: by the clock, when all must be done.
         part: see `Schedule`.
@@ -144,18 +145,11 @@ def train(
         if is_due:
             kept_at = clock()
             if team.leads:
-                _keep(trainer, adapter)
+                write_adapter(adapter, trainer.lora.adapter(trainer.base), np.float32)
     log.flush(n_steps, 0.0)
     if team.leads:
-        _keep(trainer, adapter)
+        write_adapter(adapter, trainer.lora.adapter(trainer.base), np.float32)
     return adapter
-
-
-def _keep(trainer: Trainer, path: Path) -> None:
-    lora = trainer.lora
-    write_adapter(
-        path, lora.pairs(), rank=lora.rank, alpha=lora.alpha, base_sha256=trainer.base.sha256, dtype=torch.float32
-    )
 
 
 class _Log:

@@ -107,8 +107,8 @@ def test_the_adapter_is_kept_every_two_minutes(base_folder: Path, stream: Iterat
 
     def watched() -> Iterator[Batch]:
         for batch in stream:
-            if (tmp_path / "adapter.safetensors").exists():
-                content = (tmp_path / "adapter.safetensors").read_bytes()
+            if (tmp_path / "adapters.safetensors").exists():
+                content = (tmp_path / "adapters.safetensors").read_bytes()
                 if content not in seen:
                     seen.append(content)
             yield batch
@@ -124,7 +124,7 @@ def test_a_loss_that_is_no_number_ends_the_run(base_folder: Path, stream: Iterat
         trainer.lora.flat[0] = torch.nan
     with pytest.raises(ValueError, match="not a number"):
         train(trainer, stream, tmp_path, peak=1e-2, ends_at=400.0, clock=ticking(1.0))
-    assert not (tmp_path / "adapter.safetensors").exists()
+    assert not (tmp_path / "adapters.safetensors").exists()
 
 
 def command(base: Path, cases: Path, out: Path, *words: str) -> list[str]:
@@ -138,7 +138,7 @@ def test_the_command_without_time(base_folder: Path, cases_folder: Path, tmp_pat
     assert 0 == main(command(base_folder, cases_folder, tmp_path, "--minutes", "0"))
     base = load_base(base_folder)
     lora = Lora(base.shape, rank=8, alpha=16.0, device="cpu", seed=3)
-    lora.load(tmp_path / "adapter.safetensors", base)
+    lora.load(tmp_path / "adapters.safetensors", base)
     assert SHA256 == base.sha256
     assert all((b == 0).all() and (a != 0).any() for a, b in lora.pairs().values())
 
@@ -163,7 +163,7 @@ def test_termination_keeps_the_adapter(base_folder: Path, cases_folder: Path, tm
     assert 0 == run.wait(60)
     run.stdout.close()
     assert read_log(tmp_path)[-1]["steps"] >= 3
-    assert (tmp_path / "adapter.safetensors").stat().st_size > 10_000
+    assert (tmp_path / "adapters.safetensors").stat().st_size > 10_000
 
 
 def test_two_processes_train_one_adapter(base_folder: Path, cases_folder: Path, tmp_path: Path) -> None:

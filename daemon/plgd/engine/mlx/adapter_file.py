@@ -26,17 +26,24 @@ class Adapter(Generic[ArrayT]):
     """A LoRA adapter in memory: a layer's weight W becomes W + scale * B @ A.
 
     Attributes:
-        scale: alpha / rank, the factor of every product.
+        rank: of every pair.
+        alpha: what the scale is made of.
         base_sha256: of the file with the weights it was trained on.
         pairs: from a layer's path in the model to its A [rank, inputs] and B [outputs, rank].
     """
 
-    scale: float
+    rank: int
+    alpha: float
     base_sha256: str
     pairs: dict[str, tuple[ArrayT, ArrayT]]
 
+    @property
+    def scale(self) -> float:
+        """alpha / rank, the factor of every product."""
+        return self.alpha / self.rank
 
-def read_adapter(path: Path, *, name: str, framework: Literal["mlx", "pt"] = "mlx") -> Adapter[Any]:
+
+def read_adapter(path: Path, *, name: str, framework: Literal["mlx", "np", "pt"] = "mlx") -> Adapter[Any]:
     """Read an adapter with `rank`, `alpha` and `base_sha256` in the file's metadata.
 
     Args:
@@ -65,10 +72,11 @@ def read_adapter(path: Path, *, name: str, framework: Literal["mlx", "pt"] = "ml
         if len(pair) != 2:
             raise DamagedModel.adapter(name, path.name, f"one of the two matrices of {layer} is missing")
     try:
-        scale = float(metadata["alpha"]) / float(metadata["rank"])
-        base_sha256 = metadata["base_sha256"]
-    except (KeyError, ValueError, ZeroDivisionError) as error:
+        rank, alpha, base_sha256 = int(metadata["rank"]), float(metadata["alpha"]), metadata["base_sha256"]
+    except (KeyError, ValueError) as error:
         raise UnsupportedModel.of(
             name, f"its adapter {path.name} does not say its rank, alpha and base_sha256"
         ) from error
-    return Adapter(scale, base_sha256, {layer: (pair["A"], pair["B"]) for layer, pair in sides.items()})
+    if rank < 1:
+        raise UnsupportedModel.of(name, f"its adapter {path.name} says that its rank is {rank}")
+    return Adapter(rank, alpha, base_sha256, {layer: (pair["A"], pair["B"]) for layer, pair in sides.items()})
