@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plgd.engine.cost import StepCosts
+from plgd.engine.kept import Kept
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.stats import GovernorCounts
 from plgd.engine.types import Outcome
 from plgd.errors import EngineError, RollbackFailed
+from plgd.text.overlap import common_prefix
 
 __all__ = (
     "CostedTarget",
     "FailingTarget",
     "HistoryTarget",
+    "KeptStates",
     "PlannedGovernor",
     "PlannedProposer",
     "ScriptedTarget",
@@ -27,6 +30,28 @@ __all__ = (
 State = tuple[int, bool]
 
 
+class KeptStates:
+    """What a `HistoryTarget` keeps: the states behind some tokens, and the places that it can go back to."""
+
+    def __init__(self, tokens: list[int], states: list[State], points: set[int], *, trims_far: bool) -> None:
+        self.tokens = tokens
+        self.states = states
+        self.points = points
+        self._trims_far = trims_far
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def n_bytes(self) -> int:
+        return 100 * len(self.tokens)
+
+    def reach(self, tokens: Sequence[int]) -> int:
+        n = min(common_prefix(self.tokens, list(tokens)), len(tokens) - 1)
+        return n if self._trims_far else max((point for point in self.points if point <= n), default=0)
+
+
 class HistoryTarget:
     """Chooses each token by a hash of the whole history that it was fed: any missed rollback changes its output.
 
@@ -34,13 +59,16 @@ class HistoryTarget:
         vocabulary: tokens are 0 to vocabulary - 1; a small one makes look-ups succeed by chance.
         seed: another seed, another text.
         context_limit: the longest history.
+        trims_far: what it keeps can go back to any token; otherwise to the ends of prefilled slices only.
 
     Attributes:
         widths: the width of every pass in the order of their submission, prefill excluded.
         calls: the name of every call.
     """
 
-    def __init__(self, *, vocabulary: int = 4, seed: int = 0, context_limit: int = 1 << 30) -> None:
+    def __init__(
+        self, *, vocabulary: int = 4, seed: int = 0, context_limit: int = 1 << 30, trims_far: bool = True
+    ) -> None:
         self.widths: list[int] = []
         self.calls: list[str] = []
         self._vocabulary = vocabulary
@@ -50,6 +78,9 @@ class HistoryTarget:
         self._n_prompt = 0
         self._head = -1
         self._states: list[State] = []
+        self._fed: list[int] = []
+        self._points = {0}
+        self._trims_far = trims_far
         self._head_is_fed = False
         self._last_choices: list[int] = []
 
@@ -69,6 +100,10 @@ class HistoryTarget:
     def context_limit(self) -> int:
         return self._limit
 
+    @property
+    def max_draft(self) -> int:
+        return self._limit
+
     def prefill(self, tokens: Sequence[int]) -> None:
         self.calls.append("prefill")
         if not tokens or self._n_history + len(tokens) > self._limit:
@@ -79,9 +114,33 @@ class HistoryTarget:
         self._n_prompt = self._n_history
         for token in tokens[:-1]:
             self._feed(token)
+        self._points.add(self._n_history - 1)
         self._head = tokens[-1]
         self._head_is_fed = False
         self._last_choices = []
+
+    def resume(self, kept: Kept, tokens: Sequence[int]) -> int:
+        assert isinstance(kept, KeptStates)
+        assert not self._n_history
+        self.calls.append("resume")
+        n = kept.reach(tokens)
+        if n:
+            self._states = kept.states[:n]
+            self._fed = kept.tokens[:n]
+            self._n_history = self._n_prompt = n + 1
+            self._head = tokens[n]
+            self._points = {0, *(point for point in kept.points if point <= n)}
+        return n
+
+    def keep(self, n: int) -> KeptStates | None:
+        self.calls.append("keep")
+        n = min(n, self._n_prompt - 1)
+        if not self._trims_far:
+            n = max(point for point in self._points if point <= max(n, 0))
+        if n <= 0:
+            return None
+        points = {point for point in self._points if point <= n}
+        return KeptStates(self._fed[:n], self._states[:n], points, trims_far=self._trims_far)
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         self.calls.append("verify")
@@ -100,10 +159,6 @@ class HistoryTarget:
             raise ValueError(f"no room behind {self._n_history} of {self._limit}")
         self._head = self._choices(())[0]
         self._n_history += 1
-    @property
-    def max_draft(self) -> int:
-        return self._limit
-
         self._head_is_fed = False
         self._last_choices = []
         if self._n_history < self._limit:
@@ -140,6 +195,7 @@ class HistoryTarget:
         # Knuth's linear congruential step: every earlier token changes every later choice.
         mixed = (mixed * 6364136223846793005 + token * 2 + 1442695040888963407) & 0xFFFF_FFFF_FFFF_FFFF
         self._states.append((mixed, self._on_script(token)))
+        self._fed.append(token)
 
     def _choose(self) -> int:
         return (self._states[-1][0] >> 33) % self._vocabulary
@@ -150,6 +206,7 @@ class HistoryTarget:
     def _trim(self, n: int) -> None:
         if n:
             del self._states[-n:]
+            del self._fed[len(self._states) :]
 
 
 class ScriptedTarget(HistoryTarget):

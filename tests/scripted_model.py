@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from doubles import ScriptedTarget
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS
+from plgd.engine.kept import KeepingTarget
 from plgd.engine.model import Detokenizer, Known, Span
 from plgd.engine.sampling import GREEDY, Sampling
-from plgd.engine.target import Target
 
 __all__ = ("EOS", "ByteTokenizer", "ScriptedModel")
 
@@ -92,7 +92,7 @@ class ScriptedModel:
         self._reply = reply
         self._on_target = on_target
 
-    def target(self, sampling: Sampling = GREEDY) -> Target:
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
         self.samplings.append(sampling)
         self._on_target()
         reply = self.tokenizer.encode(self._reply)

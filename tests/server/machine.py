@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doubles import ScriptedTarget
+from plgd.engine.kept import KeepingTarget
 from plgd.engine.model import Model
 from plgd.engine.sampling import GREEDY, Sampling
-from plgd.engine.target import Target
 from plgd.errors import ModelNotPulled, UnknownModel
 from plgd.protocol.models import ModelInfo, ModelListResult
 from plgd.server.backend import Device
@@ -74,7 +74,7 @@ class GatedModel(ScriptedModel):
         super().__init__(reply)
         self._gate = gate
 
-    def target(self, sampling: Sampling = GREEDY) -> Target:
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
         super().target(sampling)
         target = _GatedTarget(self.tokenizer.encode(self._reply), end=EOS, context_limit=self.context_limit)
         target.gate = self._gate

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from plgd.engine.correction import LiveCosts
+from plgd.engine.kept import KeepingTarget
 from plgd.engine.sampling import GREEDY, Sampling
-from plgd.engine.target import Target
 
 __all__ = ("BorderedTokenizer", "Detokenizer", "Known", "Model", "Span", "Tokenizer")
 
@@ -135,7 +135,7 @@ class Model(Protocol):
         """What rounds cost on this device; shared by all replies and corrected by their rounds."""
         ...
 
-    def target(self, sampling: Sampling = GREEDY) -> Target:
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
         """Start an empty sequence.
 
         Args:

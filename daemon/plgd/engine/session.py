@@ -51,7 +51,7 @@ class Session:
         self._busy = False
         self._failed = False
 
-    def prefill(self, tokens: Sequence[int], slice_tokens: int) -> Generator[int, None, None]:
+    def prefill(self, tokens: Sequence[int], slice_tokens: int, *, n_warm: int = 0) -> Generator[int, None, None]:
         """Append a prompt, slice by slice. Each slice is indexed as soon as the model has it.
 
         The last token of a history is fed with the token after it. A history that begins gets one token more with its
@@ -61,6 +61,7 @@ class Session:
         Args:
             tokens: the prompt.
             slice_tokens: tokens per pass of the model; a caller that stops waits for one slice at most.
+            n_warm: tokens at its beginning that the target has seen already (`KeepingTarget.resume`).
 
         Yields:
             The prompt's tokens done so far, after each slice.
@@ -74,8 +75,10 @@ class Session:
             raise ValueError(f"a prompt of {len(tokens)} tokens does not fit: 1 to {room} are possible")
         if slice_tokens < 1:
             raise ValueError(f"slice_tokens must be at least 1, not {slice_tokens}")
+        if not 0 <= n_warm < len(tokens) or (n_warm and self.tokens):
+            raise ValueError(f"{n_warm} warm tokens cannot begin a prompt of {len(tokens)}")
         self._check_free()
-        return self._prefill(tokens, slice_tokens)
+        return self._prefill(tokens, slice_tokens, n_warm)
 
     def decode(self, stops: Stops) -> Generator[Round, None, None]:
         """Decode a reply, one round per item; the last one says why it stopped.
@@ -97,24 +100,32 @@ class Session:
         self._check_free()
         return self._decode(stops)
 
-    def _prefill(self, tokens: Sequence[int], slice_tokens: int) -> Generator[int, None, None]:
+    def _prefill(self, tokens: Sequence[int], slice_tokens: int, n_warm: int) -> Generator[int, None, None]:
         self._check_free()
         self._busy = True
         try:
             start, end = 0, slice_tokens + (not self.tokens)
+            if n_warm:
+                start = n_warm + 1  # the head is known, but was not fed yet
+                end = start + slice_tokens
+                self._take_in(tokens[:start])
+                self.stats.n_cached_tokens += n_warm
             while start < len(tokens):
                 piece = tokens[start:end]
                 self._failed = True  # until the slice is whole
                 self._target.prefill(piece)
-                self._proposer.extend(piece)
-                self.tokens.extend(piece)
-                self.stats.n_prompt_tokens += len(piece)
-                check_in_step(self._target, len(self.tokens))
+                self._take_in(piece)
                 self._failed = False
                 start, end = end, end + slice_tokens
                 yield min(start, len(tokens))
         finally:
             self._busy = False
+
+    def _take_in(self, prompt: Sequence[int]) -> None:
+        self._proposer.extend(prompt)
+        self.tokens.extend(prompt)
+        self.stats.n_prompt_tokens += len(prompt)
+        check_in_step(self._target, len(self.tokens))
 
     def _decode(self, stops: Stops) -> Generator[Round, None, None]:
         self._check_free()

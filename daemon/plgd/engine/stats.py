@@ -47,7 +47,8 @@ class Stats:
     """Counts over all replies of a session.
 
     Attributes:
-        n_prompt_tokens: tokens that were prefilled.
+        n_prompt_tokens: tokens of the prompts.
+        n_cached_tokens: those of them whose state was warm.
         n_tokens: tokens of the replies.
         n_rounds: passes whose result was used, plain and drafted.
         n_plain_rounds: those without a draft.
@@ -65,6 +66,7 @@ class Stats:
     """
 
     n_prompt_tokens: int = 0
+    n_cached_tokens: int = 0
     n_tokens: int = 0
     n_rounds: int = 0
     n_plain_rounds: int = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import mlx.core as mx
 from mlx_lm.models.cache import (
@@ -23,7 +23,16 @@ from mlx_lm.models.cache import (
 
 from plgd.errors import RollbackFailed
 
-__all__ = ("TRIMS_ONLY", "CacheRollback", "RollbackMethod")
+__all__ = (
+    "TRIMS_ONLY",
+    "CacheRollback",
+    "RollbackMethod",
+    "copy_state",
+    "drops_rows",
+    "leaves_of",
+    "restore_state",
+    "trim_rows",
+)
 
 # Model types for which mlx-lm lets a wide pass look back one token further than a one-token pass, once the window is
 # full: drafted and plain output could not be equal there.
@@ -88,9 +97,9 @@ class CacheRollback:
                 cache,
                 where,
                 int(getattr(cache, "offset", 0)),
-                None if _drops_its_tail(cache, width) else cast("dict[str, Any]", _handles(vars(cache))),
+                None if _drops_its_tail(cache, width) else copy_state(cache),
             )
-            for cache, where in _walk(self._caches)
+            for cache, where in leaves_of(self._caches)
         ]
 
     def release(self) -> None:
@@ -109,27 +118,26 @@ class CacheRollback:
         """
         if all(leaf.snapshot is None and leaf.grown in (self._width, 0) for leaf in self._leaves):
             for leaf in self._leaves:
-                _trim(leaf, min(self._width - n, leaf.grown))
+                trim_rows(leaf.cache, min(self._width - n, leaf.grown), leaf.where)
             self._width = n
             return n
         leaves, self._leaves = self._leaves, []
         for leaf in leaves:
             if leaf.snapshot is None:
-                _trim(leaf, leaf.grown)
+                trim_rows(leaf.cache, leaf.grown, leaf.where)
             else:
-                vars(leaf.cache).clear()
-                vars(leaf.cache).update(leaf.snapshot)
+                restore_state(leaf.cache, leaf.snapshot)
         return 0
 
     def method(self, width: int) -> RollbackMethod:
         """Say how a block of this width would be rolled back now."""
-        for cache, where in _walk(self._caches):
+        for cache, where in leaves_of(self._caches):
             if not _drops_its_tail(cache, width):
                 return RollbackMethod(by_snapshot=True, where=where)
         return RollbackMethod(by_snapshot=False, where="")
 
 
-def _walk(caches: list[Any]) -> Iterator[tuple[object, str]]:
+def leaves_of(caches: list[Any]) -> Iterator[tuple[Any, str]]:
     """Yield every cache that holds state itself, and where it is."""
     for layer, cache in enumerate(caches):
         for leaf in _flatten(cache):
@@ -149,17 +157,37 @@ def _drops_its_tail(cache: object, width: int) -> bool:
     if isinstance(cache, RotatingKVCache):
         # Once full it overwrites or cuts its oldest rows; what `is_trimmable` says now is about now.
         return bool(cache.offset + width < cache.max_size)
+    return drops_rows(cache)
+
+
+def drops_rows(cache: object) -> bool:
+    """Whether the cache keeps one row per token, so that its tail can be dropped."""
     return isinstance(cache, ROW_CACHES)
 
 
-def _trim(leaf: _Leaf, n: int) -> None:
-    """Drop n rows; what `trim` returns is not trusted."""
-    before = int(leaf.cache.offset)
+def copy_state(cache: object) -> dict[str, Any]:
+    """Take down a cache's state; whatever the cache does then, this stays."""
+    return {name: _handles(value) for name, value in vars(cache).items()}
+
+
+def restore_state(cache: object, state: dict[str, Any]) -> None:
+    """Put a state back that was taken down; it can be put back again."""
+    vars(cache).clear()
+    vars(cache).update({name: _handles(value) for name, value in state.items()})
+
+
+def trim_rows(cache: Any, n: int, where: str) -> None:  # noqa: ANN401  # mlx-lm's caches share no type
+    """Drop the last n rows of a cache; what `trim` returns is not trusted.
+
+    Raises:
+        RollbackFailed: the cache did not drop exactly n.
+    """
+    before = int(cache.offset)
     if n:
-        leaf.cache.trim(n)
-    went = before - int(leaf.cache.offset)
+        cache.trim(n)
+    went = before - int(cache.offset)
     if went != n:
-        raise RollbackFailed.of(n, went, leaf.where)
+        raise RollbackFailed.of(n, went, where)
 
 
 def _handles(value: object) -> object:

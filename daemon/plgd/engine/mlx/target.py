@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import mlx.core as mx
 
+from plgd.engine.kept import Kept
+from plgd.engine.mlx.kept import KeptCaches, RestorePoints
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
@@ -69,7 +71,7 @@ class _Block:
 
 
 class MlxTarget:
-    """Implements `plgd.engine.target.Target`.
+    """Implements `plgd.engine.kept.KeepingTarget`.
 
     Between two calls the state is this: the caches hold the history except its tail `_unfed`. The tail is just the
     head as a rule; it is empty while a submitted step has fed the head already, and longer after a snapshot was
@@ -85,10 +87,10 @@ class MlxTarget:
         near_tie_margin: see `plgd.engine.sampling.Sampling`.
         exact: make the choice of a near tie again in a pass of one token. The draft is cut before it.
         trims_only: run plain rounds where a draft could only be taken back by snapshot.
-    """
-
         exact_width: the widest pass that may carry a draft. The caller knows that up to there each row is computed as
             a pass of one token computes it, so no choice counts as a near tie. Any width when left out.
+    """
+
     def __init__(
         self,
         forward: Forward,
@@ -100,9 +102,9 @@ class MlxTarget:
         near_tie_margin: float = 0.0,
         exact: bool = False,
         trims_only: bool = False,
+        exact_width: int | None = None,
     ) -> None:
         self._forward = forward
-        exact_width: int | None = None,
         self._caches = caches
         self._context_limit = context_limit
         self._sampler = Greedy() if sampler is None else sampler
@@ -110,9 +112,11 @@ class MlxTarget:
         self._margin = near_tie_margin
         self._exact = exact
         self._trims_only = trims_only
-        self._rollback = CacheRollback(caches)
-        self._history: list[int] = []
         self._exact_width = exact_width
+        self._rollback = CacheRollback(caches)
+        self._points = RestorePoints()
+        self._prefilled: list[int] = []
+        self._history: list[int] = []
         self._unfed: list[int] = []
         self._next: mx.array | None = None
         self._block: _Block | None = None
@@ -139,14 +143,14 @@ class MlxTarget:
         """The longest history, in tokens."""
         return self._context_limit
 
-    def rollback_method(self, width: int) -> RollbackMethod:
-        """Say how a block of this width would be rolled back now."""
-        return self._rollback.method(width)
-
     @property
     def max_draft(self) -> int:
         """The longest draft that is taken whole."""
         return self._context_limit if self._exact_width is None else self._exact_width - 1
+
+    def rollback_method(self, width: int) -> RollbackMethod:
+        """Say how a block of this width would be rolled back now."""
+        return self._rollback.method(width)
 
     def prefill(self, tokens: Sequence[int]) -> None:
         """Append known tokens in one pass; progress and cancellation go slice by slice, so it waits for the pass."""
@@ -159,13 +163,33 @@ class MlxTarget:
                 self._feed(mx.array(fed, mx.int32))
                 mx.eval([cache.state for cache in self._caches])
                 mx.clear_cache()
+                self._points.note(self._caches, len(self._history) + len(tokens) - 1)
         self._history.extend(tokens)
         self._unfed, self._next, self._alone = [tokens[-1]], None, False
+        self._prefilled = self._history[:-1]
+
+    def resume(self, kept: Kept, tokens: Sequence[int]) -> int:
+        """Begin with kept caches."""
+        if self._history or not isinstance(kept, KeptCaches):
+            raise ValueError("an unused target resumes from what a target of its kind has kept")
+        n = kept.points.go_back(kept.caches, kept.reach(tokens))
+        if n:
+            self._caches[:] = kept.caches
+            self._points, self._prefilled = kept.points, list(tokens[:n])
+            self._history, self._unfed = list(tokens[: n + 1]), [tokens[n]]
+        return n
+
+    def keep(self, n: int) -> KeptCaches | None:
+        """Hand over the caches after what was prefilled."""
+        self._rollback.release()
+        n = self._points.go_back(self._caches, min(n, len(self._prefilled)))
+        return KeptCaches(self._prefilled[:n], self._caches, self._points) if n else None
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft; behind an in-flight step, feed that step's token in the place of draft[0]."""
         if self._alone or (self._trims_only and self._rollback.method(len(self._unfed) + len(draft)).by_snapshot):
             draft = ()
+        draft = draft[: self.max_draft]
         k = len(draft)
         self._begin(k + 1)
         following, place = self._next, len(self._history)
@@ -189,7 +213,6 @@ class MlxTarget:
         if self._alone and close[0] == 0:
             self._unfed = fed[self._rollback.keep(len(fed) - k - 1) : len(fed) - k]
             return self.verify(())
-        draft = draft[: self.max_draft]
         n_cut = k + 1 - close[0] if self._alone else 0
         self._block = _Block(
             fed,

@@ -1,0 +1,67 @@
+"""What a target leaves behind for a later one: the model's state after the beginning of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plgd.engine.target import Target
+
+__all__ = ("KeepingTarget", "Kept")
+
+
+class Kept(Protocol):
+    """The model's state after some tokens. The target that resumes from it takes it over."""
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens the state has seen."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that it takes."""
+        ...
+
+    def reach(self, tokens: Sequence[int]) -> int:
+        """Count the tokens of a history to come that would not have to be fed again.
+
+        They are the beginning that both have in common, or less where the state cannot go back so exactly. The
+        history's last token always has to be fed.
+        """
+        ...
+
+
+class KeepingTarget(Target, Protocol):
+    """A target whose state outlives it."""
+
+    def resume(self, kept: Kept, tokens: Sequence[int]) -> int:
+        """Begin with a kept state. Only for a target that was not used yet.
+
+        Args:
+            kept: by a target of the same model; it must not be used any more.
+            tokens: the history to come, at least one token.
+
+        Returns:
+            n tokens that the state has seen. The history is `tokens[: n + 1]` then, its last token the head; when n
+            is 0, it is empty still.
+
+        Raises:
+            RollbackFailed: a cache did not go back as far as it should.
+        """
+        ...
+
+    def keep(self, n: int) -> Kept | None:
+        """Hand over the state after what was prefilled. The target must not be used any more.
+
+        Args:
+            n: tokens of the history's beginning that are worth keeping, at least 0.
+
+        Returns:
+            The state after n tokens, or fewer where it cannot go back so exactly, or where fewer were prefilled. What
+            the model said itself is never kept. None when nothing is left.
+
+        Raises:
+            RollbackFailed: a cache did not go back as far as it should.
+        """
+        ...
