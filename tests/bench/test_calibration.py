@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain, repeat
+
 import pytest
 
 from doubles import HistoryTarget
@@ -35,7 +38,7 @@ class Device:
 
 @pytest.mark.parametrize("n_repeats", [1, 4])
 def test_costs_are_those_of_the_device(n_repeats: int) -> None:
-    """Each width costs what its pass takes; what its first use takes is not counted."""
+    """Each width costs what its pass takes; what its first use takes besides is not counted."""
     costs = Device().measure(n_repeats)
     expected = tuple(1000.0 * (1.0 + width / 8) for width in WIDTHS)
     assert (expected, expected) == costs.costs_ms
@@ -47,13 +50,35 @@ def test_the_context_moves_on() -> None:
     """Every timed round and step commits one token, so that no shape of the device is met twice."""
     device = Device()
     device.measure(3)
-    # Four turns of four widths, one step that fills the pipeline and three repeats of four steps, behind the head.
-    grown = 4 * len(WIDTHS) + 1 + 3 * 4
-    assert [10 + grown - 1, 600 + grown - 1] == [target.offset for target in device.targets]
+    # Two rounds of each width that agree, where kernels were new one more before them; one step that fills the
+    # pipeline and two repeats of four steps. The head is not fed yet.
+    n_steps = 1 + 2 * 4
+    expected = [10 + 3 * len(WIDTHS) + n_steps - 1, 600 + 2 * len(WIDTHS) + n_steps - 1]
+    assert expected == [target.offset for target in device.targets]
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "expected_ms", "n_rounds"),
+    [
+        ([10.0, 10.4], 10.2, 2),  # two that agree are enough
+        ([95.0, 10.0, 10.2], 10.1, 3),  # the first compiled something
+        ([10.0, 31.0, 10.0, 10.2], 10.1, 4),  # a hiccup in between
+        ([10.0, 20.0, 30.0, 40.0], 30.0, 4),  # none agree: the median of all but the first
+    ],
+)
+def test_a_width_is_done_when_two_rounds_agree(times_ms: list[float], expected_ms: float, n_rounds: int) -> None:
+    """Rounds are repeated until two in a row agree, as often as was allowed, and no more."""
+    steady = repeat(1.0)
+    lengths = chain(times_ms, steady)
+    looks = chain.from_iterable((0.0, length / 1000.0) for length in lengths)
+    target = HistoryTarget()
+    costs = measure_costs(lambda: target, widths=(1,), contexts=(5,), n_repeats=3, clock=partial(next, looks))
+    assert [expected_ms] == pytest.approx(costs.costs_ms[0])
+    assert n_rounds == target.calls.count("verify")
 
 
 def test_progress_is_told() -> None:
-    """The turns of each context are told as they begin, the uncounted one as 0."""
+    """The turns of each context are told as they begin, from 0."""
     told: list[tuple[int, int]] = []
     device = Device()
     measure_costs(

@@ -14,6 +14,7 @@ from mlx_lm.models.base import create_causal_mask
 from mlx_lm.models.cache import KVCache
 
 from plgd.engine.mlx.caches import CacheMaker
+from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.shapes import FixedShapes, RoundedKVCache
 from plgd.engine.mlx.target import MlxTarget
 from replies import drafted_reply, plain_reply
@@ -114,3 +115,45 @@ def test_attention_that_cannot_round_keeps_its_shapes() -> None:
             return logits * factor
 
     assert Watched(Careless(), SHAPES).shapes is None
+
+
+@pytest.mark.parametrize(("context_limit", "longest"), [(512, 160), (130, 96)])
+def test_warm_up_meets_every_pair_of_shapes(context_limit: int, longest: int) -> None:
+    """Warming up runs each width once at each rounded length, as far as was asked and as the context has room."""
+    network, seen = make_network(LLAMA), set()
+
+    class Noting:
+        """Notes the width and the length of keys of each pass."""
+
+        layers = network.layers
+
+        def __call__(self, tokens: mx.array, cache: list[RoundedKVCache]) -> mx.array:
+            logits: mx.array = network(tokens, cache=cache)
+            seen.add((tokens.shape[1], -(-cache[0].offset // 32) * 32))
+            return logits
+
+    model = MlxModel(
+        Noting(),
+        tokenizer=None,  # type: ignore[arg-type]  # tokens are all that is needed here
+        name="small",
+        eos_tokens=frozenset(),
+        context_limit=context_limit,
+        shapes=SHAPES,
+    )
+    seen.clear()
+    model.warm_up_lengths((1, 2, 3, 7), 150)
+    blocks = {pair for pair in seen if pair[0] in (4, 8)}
+    assert {(width, n) for width in (4, 8) for n in range(32, longest + 1, 32)} == blocks
+
+
+def test_without_fixed_shapes_there_are_no_pairs() -> None:
+    """Where passes may have any shape, nothing is run for the lengths."""
+    model = MlxModel(
+        make_network(LLAMA),
+        tokenizer=None,  # type: ignore[arg-type]  # as above
+        name="small",
+        eos_tokens=frozenset(),
+        context_limit=512,
+    )
+    model.target = None  # type: ignore[method-assign, assignment]  # any use would fail
+    model.warm_up_lengths((2, 8))

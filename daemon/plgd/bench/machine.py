@@ -50,17 +50,7 @@ class Machine:
             EngineError: the model failed.
         """
         self.model.warm_up(widths)
-        shapes = self.model.shapes
-        if shapes is None:
-            return
-        filled = sorted({shapes.fill(width) for width in widths if width > 1})
-        target = self.model.target()
-        target.prefill([0])
-        while target.offset < min(n_tokens, self.model.context_limit - shapes.kv_step - max(widths)):
-            for width in filled:
-                target.verify([0] * (width - 1))
-                target.rollback(width - 1)
-            target.prefill([0] * (shapes.kv_step - len(filled)))
+        self.model.warm_up_lengths(widths, n_tokens)
 
     def led_along(self, history: Sequence[int]) -> Machine:
         """Return the same machine, whose model gives a recorded reply.

@@ -17,6 +17,9 @@ SLICE: Final = 512
 # Pipelined steps per repeat; a single one is too short to be timed well.
 STEPS_PER_REPEAT: Final = 4
 
+# Two times in a row that differ by less than this are believed; a cost is known no better than that anyway.
+AGREEMENT: Final = 0.05
+
 
 def measure_costs(
     make_target: Callable[[], Target],
@@ -31,16 +34,17 @@ def measure_costs(
 
     Each round is one that a reply could have: a verify whose draft is dropped whole, so that the context moves on by
     one token from round to round. On some devices a plan is built for each pair of shapes, which a standing context
-    would pay for only once. The widths take turns, so that a slow second meets all of them, and the first turn, which
-    compiles kernels, is not counted. Which tokens are fed does not matter.
+    would pay for only once. The widths take turns, so that a slow second meets all of them. A width is done when two
+    of its rounds in a row agree, at the earliest after its second one; the first, which may compile kernels, counts
+    only if the second confirms it. Which tokens are fed does not matter.
 
     Args:
         make_target: starts an empty sequence.
         widths: ascending from 1.
         contexts: tokens before the first timed round, ascending, each at least 1.
-        n_repeats: timed rounds of each width; the median counts.
+        n_repeats: most rounds of each width after the first; if no two agree, the median of these counts.
         clock: seconds from any start.
-        on_progress: is told the context length and the turn, 0 for the one that is not counted.
+        on_progress: is told the context length and the turn, from 0.
 
     Raises:
         EngineError: the model failed.
@@ -52,13 +56,12 @@ def measure_costs(
         target = make_target()
         _fill(target, n_context)
         times_ms: dict[int, list[float]] = {width: [] for width in widths}
-        for repeat in range(n_repeats + 1):
-            on_progress(n_context, repeat)
-            for width in widths:
-                elapsed_ms = _time_round(target, width, clock)
-                if repeat:
-                    times_ms[width].append(elapsed_ms)
-        rows.append(tuple(statistics.median(times_ms[width]) for width in widths))
+        for turn in range(n_repeats + 1):
+            on_progress(n_context, turn)
+            for width, found_ms in times_ms.items():
+                if not _agree(found_ms):
+                    found_ms.append(_time_round(target, width, clock))
+        rows.append(tuple(_settle(times_ms[width]) for width in widths))
         pipelined.append(_time_pipelined(target, n_repeats, clock))
     return StepCosts(
         widths=tuple(widths),
@@ -86,9 +89,17 @@ def _time_pipelined(target: Target, n_repeats: int, clock: Callable[[], float]) 
     """Return the milliseconds of a plain step while the pipeline is full."""
     target.advance()
     times_ms: list[float] = []
-    for _ in range(n_repeats):
+    while len(times_ms) <= n_repeats and not _agree(times_ms):
         started_at = clock()
         for _ in range(STEPS_PER_REPEAT):
             target.advance()
         times_ms.append(1000.0 * (clock() - started_at) / STEPS_PER_REPEAT)
-    return statistics.median(times_ms)
+    return _settle(times_ms)
+
+
+def _agree(times_ms: Sequence[float]) -> bool:
+    return len(times_ms) > 1 and abs(times_ms[-1] - times_ms[-2]) <= AGREEMENT * min(times_ms[-2:])
+
+
+def _settle(times_ms: Sequence[float]) -> float:
+    return statistics.mean(times_ms[-2:]) if _agree(times_ms) else statistics.median(times_ms[1:])

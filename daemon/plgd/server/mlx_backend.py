@@ -64,6 +64,7 @@ class MlxBackend:
                 model.use_costs(costs)
             elif neighbours.share() <= QUIET_SHARE:
                 self._measure(model, on_progress)
+                model.warm_up_lengths(model.costs.table.candidates())
                 return
             else:
                 _LOG.info("%s: step costs are assumed; the machine is too busy to measure them", model.name)
@@ -71,6 +72,7 @@ class MlxBackend:
         for done, width in enumerate(widths, 1):
             model.warm_up([width])
             on_progress(100.0 * done / len(widths))
+        model.warm_up_lengths(widths)
 
     def _measure(self, model: MlxModel, on_progress: Callable[[float], None]) -> None:
         """Measure the step costs, and keep them if the machine was quiet: a bad table would slow every later edit."""

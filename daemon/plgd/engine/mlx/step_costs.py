@@ -60,7 +60,7 @@ def measure_step_costs(
     clock: Callable[[], float] = time.perf_counter,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> StepCosts:
-    """Warm up every width and measure rounds with a moving context.
+    """Measure rounds of every width with a moving context; what they need is compiled on the way.
 
     Args:
         model: the loaded model.
@@ -74,7 +74,6 @@ def measure_step_costs(
     room = model.context_limit - max(widths) - (len(widths) + 8) * (N_REPEATS + 1)
     contexts = [n for n in CONTEXTS if n <= room] or [max(1, room // 2)]
     n_turns = len(contexts) * (N_REPEATS + 1)
-    model.warm_up(widths)
     costs = measure_costs(
         model.target,
         widths=widths,
