@@ -51,7 +51,8 @@ runs = st.lists(st.tuples(texts, st.sampled_from([*KINDS, "oracle"]), st.boolean
 
 def drafts_of(said: list[tuple[str, str, bool]]) -> ReplyDrafts:
     """Make drafts of texts, who drafted each, and whether it begins a round."""
-    n_round, found = 1, []
+    n_round = 1
+    found: list[ReplyRun] = []
     for text, by, begins in said:
         n_round += begins and bool(found)
         found.append(ReplyRun(text=text, by=by, round=n_round, n_tokens=1))

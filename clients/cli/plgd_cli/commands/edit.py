@@ -125,7 +125,8 @@ def _edit(
         lost: how it stands when the daemon dies.
     """
     if arguments.html is not None:
-        check_place(arguments.html, *(Path(source.path) for source in (params, *params.sources) if source.path))
+        read = (params.path, *(source.path for source in params.sources))
+        check_place(arguments.html, *(Path(path) for path in read if path is not None))
     try:
         with EditDisplay() as display:
             result = ask(EDIT, params, on_notification=display.show)
