@@ -212,6 +212,8 @@ def _is_ours(path: PurePosixPath) -> bool:
     name = path.name.lower()
     if set(path.parts[:-1]) & _NOT_OURS or name.startswith(_NOT_TEXT) or ".min." in name or "lock" in name:
         return False
+    if language_of(path.name) == "text" and path.suffix != ".txt" and path.name not in ("METADATA", "PKG-INFO"):
+        return False  # a language of its own that nobody has named
     return not any(part.startswith(".") for part in path.parts[:-1] if part != ".github")
 
 

@@ -39,6 +39,7 @@ class Edit:
         slots: words that every instruction must hold, by the name of their place in a phrasing.
         hints: words that it may hold.
         ordinal: whether it counts (`the second paragraph`), so that it means something else in a part of the text.
+        shown: what the passage is before the edit, where the operation had to prepare it; None for as it came.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Edit:
     slots: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     ordinal: bool = False
+    shown: str | None = None
 
 
 Operator = Callable[[Passage, Random], Edit | None]

@@ -1,0 +1,302 @@
+"""`python -m training.generate CORPUS OUT --split train --n-cases N`: write cases as JSON lines.
+
+Cases come in shards, each with a generator of random numbers of its own, so the same arguments give the same bytes however
+many workers there are (and whatever else runs): only Python's version may matter, as its parser does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import msgspec
+
+from plgd.edits.language import language_of
+from plgd.errors import PlgdError
+from plgd.text.lines import split_lines
+from training.cases import Case
+from training.corpus import PROSE, CorpusText, Split, read_corpus
+from training.edit import Edit, Operation, Passage
+from training.instruction import instruct
+from training.lengths import n_tokens, token_counter
+from training.operations.table import OPERATIONS
+from training.shapes import BUCKETS, Shelf, passage_of, range_around, regions
+from training.typos import with_typos
+
+__all__ = ("Maker", "Shard", "main", "make_shard")
+
+SHARD_SIZE: Final = 500
+MAX_TOKENS: Final = 4096
+# Shares of cases.
+RANGES: Final = 0.35
+BY_REGION: Final = 0.55  # of ranges: the operation sees the lines alone; else lines are chosen around its change
+TWO_EDITS: Final = 0.05
+UNSEEN: Final = 0.5  # of the held-out split
+WITH_TYPOS: Final = 0.08  # of prose: typos that nobody asked to mend
+CRLF: Final = 0.015
+OPEN_END: Final = 0.02
+# How long to look for a text that an operation can change before another operation is drawn.
+MAX_TRIES: Final = 120
+MAX_INSTRUCTION: Final = 1200
+# Operations that parse the whole text understand no part of it.
+WHOLE_LANGUAGES: Final = ("json",)
+_JOINTS: Final = (
+    "{a}. {b}",
+    "{a} and {b2}",
+    "{a}. Also, {b2}",
+    "{a}, then {b2}",
+    "1. {a}\n2. {b}",
+    "- {a}\n- {b}",
+    "{a}; {b2}",
+    "{a}. Then {b2}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The arguments of a part of the run.
+
+    Attributes:
+        number: of the shard.
+        n_cases: in it.
+        split: of the texts and phrasings.
+        seed: of the run.
+        out: the folder to write to.
+        tokenizer: a `tokenizer.json` to count by; None to count by characters.
+    """
+
+    number: int
+    n_cases: int
+    split: Split
+    seed: int
+    out: Path
+    tokenizer: Path | None
+
+
+class Maker:
+    """Makes cases of one split's texts."""
+
+    def __init__(self, shelf: Shelf, split: Split, tokenizer: Path | None) -> None:
+        """Take the texts."""
+        self._shelf = shelf
+        self._split = split
+        self._count = token_counter(tokenizer)
+        known = shelf.languages()
+        self._operations = [one for one in OPERATIONS if known & set(one.languages)]
+        self._languages = {
+            one.kind: [language for language in one.languages if language in known] for one in self._operations
+        }
+        self._weights = [one.weight for one in self._operations]
+
+    def make(self, rng: Random) -> Case:
+        """Make a case: draw an operation, then texts until it fits one.
+
+        Raises:
+            ValueError: the corpus has no text that any operation fits.
+        """
+        for _ in range(1000):
+            operation = rng.choices(self._operations, self._weights)[0]
+            for _ in range(MAX_TRIES):
+                case = self._try(operation, rng)
+                if case is not None:
+                    return case
+        raise ValueError("no operation fits any text of the corpus")
+
+    def _try(self, operation: Operation, rng: Random) -> Case | None:
+        language = rng.choice(self._languages[operation.kind])
+        is_range = rng.random() < RANGES
+        source = self._shelf.take(language, rng, rng.choice(BUCKETS[1:] if is_range else BUCKETS))
+        if source is None or operation.needs not in source.text:
+            return None
+        passage = passage_of(source)
+        if language in PROSE and rng.random() < WITH_TYPOS:
+            passage = replace(passage, text=with_typos(passage.text, rng, rng.randint(1, 4)) or passage.text)
+        if language_of(passage.name) != language:
+            return None
+        phrasing = self._split == "held-out" and rng.random() < UNSEEN
+        if is_range and language not in WHOLE_LANGUAGES and rng.random() < BY_REGION:
+            return self._of_region(operation, source, passage, rng, unseen=phrasing)
+        edit = operation.make(passage, rng)
+        if edit is None or not _is_answer(edit, passage):
+            return None
+        if is_range:
+            found = None if edit.ordinal or edit.shown else range_around(passage.text, edit.new_text, rng)
+            if found is None:
+                return None
+            shown = Passage(passage.text, language, passage.name, whole=False)
+            instruction = instruct(edit, shown, rng, unseen=phrasing)
+            return self._case(edit.kind, source, passage, found, instruction, rng, unseen=phrasing)
+        instruction = instruct(edit, passage, rng, unseen=phrasing)
+        kind, new_text = edit.kind, edit.new_text
+        if edit.shown is not None:
+            passage = replace(passage, text=edit.shown)
+        if (
+            instruction
+            and edit.kind != "no_change"
+            and rng.random() < TWO_EDITS
+            and not edit.ordinal
+            and not edit.shown
+            and "\n" not in instruction
+        ):
+            more = self._second(kind, passage, new_text, rng, unseen=phrasing)
+            if more is not None:
+                kind, new_text = f"{kind}+{more[0]}", more[2]
+                instruction = _join(instruction, more[1], rng)
+        return self._case(kind, source, passage, (None, None, new_text), instruction, rng, unseen=phrasing)
+
+    def _of_region(
+        self, operation: Operation, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool
+    ) -> Case | None:
+        spans = regions(passage.text, passage.language)
+        if not spans:
+            return None
+        first, last = rng.choice(spans)
+        lines = split_lines(passage.text)
+        part = Passage("".join(lines[first:last]), passage.language, passage.name, whole=False)
+        if operation.needs not in part.text:
+            return None
+        edit = operation.make(part, rng)
+        if edit is None or not _is_answer(edit, part):
+            return None
+        if edit.shown is not None:
+            text = "".join([*lines[:first], edit.shown, *lines[last:]])
+            passage, last = replace(passage, text=text), first + len(split_lines(edit.shown))
+        instruction = instruct(edit, part, rng, unseen=unseen)
+        return self._case(edit.kind, source, passage, (first + 1, last, edit.new_text), instruction, rng, unseen=unseen)
+
+    def _second(
+        self, kind: str, passage: Passage, text: str, rng: Random, *, unseen: bool
+    ) -> tuple[str, str, str] | None:
+        """Make another change of the changed text; return its kind, its instruction and the text after it."""
+        changed = Passage(text, passage.language, passage.name)
+        for _ in range(6):
+            operation = rng.choices(self._operations, self._weights)[0]
+            if operation.kind in (kind, "no_change") or passage.language not in operation.languages:
+                continue
+            edit = operation.make(changed, rng)
+            if edit is None or edit.ordinal or edit.shown or not _is_answer(edit, changed):
+                continue
+            if set(edit.slots.values()) & set(_new_words(passage.text, text)):
+                continue
+            instruction = instruct(edit, changed, rng, unseen=unseen)
+            if instruction and "\n" not in instruction:
+                return edit.kind, instruction, edit.new_text
+        return None
+
+    def _case(  # noqa: PLR0913 - what a case is made of
+        self,
+        kind: str,
+        source: CorpusText,
+        passage: Passage,
+        answer: tuple[int | None, int | None, str],
+        instruction: str | None,
+        rng: Random,
+        *,
+        unseen: bool,
+    ) -> Case | None:
+        if not instruction or len(instruction) > MAX_INSTRUCTION or not answer[2].strip():
+            return None
+        first, last, new_text = answer
+        text = passage.text
+        if rng.random() < OPEN_END and "\n\n" not in (text[-2:], new_text[-2:]):
+            if last is None or last == text.count("\n"):
+                new_text = new_text.removesuffix("\n")
+            text = text.removesuffix("\n")
+        if rng.random() < CRLF:
+            text, new_text = text.replace("\n", "\r\n"), new_text.replace("\n", "\r\n")
+        phrasing: Final = "unseen" if unseen else "seen"
+        case = Case(
+            kind, source.package, source.path, passage.language, text, first, last, instruction, new_text, phrasing
+        )
+        return case if n_tokens(case, self._count) <= MAX_TOKENS else None
+
+
+def make_shard(shard: Shard, maker: Maker) -> Counter[str]:
+    """Write one shard and return its cases by kind."""
+    rng = Random(f"{shard.seed}:{shard.split}:{shard.number}")
+    counts: Counter[str] = Counter()
+    with (shard.out / f"cases-{shard.number:05}.jsonl").open("wb") as stream:
+        for _ in range(shard.n_cases):
+            case = maker.make(rng)
+            stream.write(msgspec.json.encode(case) + b"\n")
+            counts[case.kind] += 1
+    return counts
+
+
+def _is_answer(edit: Edit, passage: Passage) -> bool:
+    """Tell whether the text changes, unless the right answer is that it does not."""
+    before = passage.text if edit.shown is None else edit.shown
+    return (edit.new_text == before) == (edit.kind == "no_change") and edit.new_text.endswith("\n")
+
+
+def _new_words(before: str, after: str) -> list[str]:
+    return sorted(set(after.split()) - set(before.split()))
+
+
+def _join(first: str, second: str, rng: Random) -> str:
+    joint = rng.choice(_JOINTS)
+    later = second[0].lower() + second[1:] if second[0].isupper() and not second[1:2].isupper() else second
+    return joint.format(a=first.rstrip("."), b=second, b2=later) if "?" not in first else f"{first} {second}"
+
+
+_makers: dict[str, Maker] = {}
+
+
+def _start_worker(corpus: Path, split: Split, tokenizer: Path | None) -> None:
+    _makers["own"] = Maker(Shelf(read_corpus(corpus, split)), split, tokenizer)
+
+
+def _work(shard: Shard) -> Counter[str]:
+    return make_shard(shard, _makers["own"])
+
+
+def main() -> int:
+    """Write the cases."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.generate", description=__doc__.split("\n\n", maxsplit=1)[0]
+    )
+    parser.add_argument("corpus", type=Path, help="the folder that training.corpus made")
+    parser.add_argument("out", type=Path, help="the folder for the shards; must be empty or new")
+    parser.add_argument("--split", choices=("train", "held-out"), default="train")
+    parser.add_argument("--n-cases", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json to count by; else 3 characters are a token")
+    options = parser.parse_args()
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        parser.error(f"{out} is not empty")
+    begin = time.monotonic()
+    sizes = [min(SHARD_SIZE, options.n_cases - start) for start in range(0, options.n_cases, SHARD_SIZE)]
+    shards = [
+        Shard(number, size, options.split, options.seed, out, options.tokenizer) for number, size in enumerate(sizes)
+    ]
+    counts: Counter[str] = Counter()
+    start = (options.corpus, options.split, options.tokenizer)
+    try:
+        if options.workers == 1:
+            _start_worker(*start)
+            counts = sum(map(_work, shards), Counter())
+        else:
+            with multiprocessing.Pool(options.workers, _start_worker, start) as pool:
+                for found in pool.imap_unordered(_work, shards):
+                    counts += found
+    except PlgdError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    for kind, n_cases in counts.most_common():
+        sys.stderr.write(f"{n_cases:8}  {kind}\n")
+    sys.stderr.write(f"{counts.total():8}  cases in {time.monotonic() - begin:.0f} s\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

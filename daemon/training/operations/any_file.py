@@ -1,0 +1,367 @@
+"""Edits that any text file can have: lines, blanks, indents, words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from random import Random
+from typing import Final
+
+from plgd.text.lines import split_lines
+from training.edit import CODE, Edit, Operation, Passage
+from training.python_text import parse_python
+from training.spans import indent_of, is_blank, word_pattern
+from training.words import camel, sentence, snake, title_words
+
+__all__ = ("OPERATIONS", "comment_mark")
+
+ANY: Final = (*CODE, *CODE, "markdown", "text", "rst", "toml", "yaml", "css", "scss", "html", "bash", "ini", "json")
+INDENTED: Final = (*CODE, "css", "scss", "html", "bash")
+FLAT: Final = ("markdown", "text", "toml", "ini", "bash", "css")
+MAX_LINE: Final = 70
+_MARKS: Final = {
+    "python": "#",
+    "yaml": "#",
+    "toml": "#",
+    "bash": "#",
+    "ini": "#",
+    "javascript": "//",
+    "typescript": "//",
+    "scss": "//",
+}
+
+
+def comment_mark(language: str) -> str | None:
+    """Return what begins a comment of one line; None for languages without."""
+    return _MARKS.get(language)
+
+
+def delete_line_containing(passage: Passage, rng: Random) -> Edit | None:
+    """Delete the one line that contains a given word."""
+    lines = list(split_lines(passage.text))
+    index = _some_line(passage, lines, rng)
+    if index is None:
+        return None
+    words = [found for found in re.findall(r"[A-Za-z_][\w-]{3,}", lines[index]) if passage.text.count(found) == 1]
+    if not words:
+        return None
+    return Edit("delete_line_containing", "".join([*lines[:index], *lines[index + 1 :]]), {"word": rng.choice(words)})
+
+
+def delete_line(passage: Passage, rng: Random) -> Edit | None:
+    """Delete a given line."""
+    lines = list(split_lines(passage.text))
+    index = _some_line(passage, lines, rng)
+    if index is None:
+        return None
+    return Edit("delete_line", "".join([*lines[:index], *lines[index + 1 :]]), {"line": lines[index].strip()})
+
+
+def delete_edge_line(passage: Passage, rng: Random) -> Edit | None:
+    """Delete the first or the last line, or one of the first by its number."""
+    lines = list(split_lines(passage.text))
+    if len(lines) < 3 or passage.language in ("json", *CODE):
+        return None
+    index = rng.choice((0, len(lines) - 1, 1, 2))
+    if is_blank(lines[index]) or (index + 1 < len(lines) and is_blank(lines[index + 1])) or index >= len(lines):
+        return None
+    nth = "last" if index == len(lines) - 1 else ("first", "second", "third")[index]
+    return Edit("delete_nth_line", "".join([*lines[:index], *lines[index + 1 :]]), {"nth": nth}, ordinal=True)
+
+
+def duplicate_line(passage: Passage, rng: Random) -> Edit | None:
+    """Write a given line twice."""
+    lines = list(split_lines(passage.text))
+    index = _some_line(passage, lines, rng)
+    if index is None:
+        return None
+    return Edit("duplicate_line", "".join([*lines[: index + 1], *lines[index:]]), {"line": lines[index].strip()})
+
+
+def replace_line(passage: Passage, rng: Random) -> Edit | None:
+    """Put a given line in the place of another, at its indent."""
+    lines = list(split_lines(passage.text))
+    index = _some_line(passage, lines, rng)
+    if index is None:
+        return None
+    old = lines[index].strip()
+    new = _new_line(passage.language, rng)
+    if new in passage.text:
+        return None
+    lines[index] = indent_of(lines[index]) + new + "\n"
+    return Edit("replace_line", "".join(lines), {"old": old, "new": new})
+
+
+def insert_line(passage: Passage, rng: Random) -> Edit | None:
+    """Insert a given line after or before another one, at its indent."""
+    lines = list(split_lines(passage.text))
+    index = _some_line(passage, lines, rng)
+    if index is None or passage.language == "json":
+        return None
+    new = _new_line(passage.language, rng)
+    if new in passage.text or lines[index].rstrip().endswith(("{", "(", "[", ":", "\\", ",")):
+        return None
+    after = rng.random() < 0.6
+    at = index + 1 if after else index
+    inserted = indent_of(lines[index]) + new + "\n"
+    return Edit(
+        "insert_after" if after else "insert_before",
+        "".join([*lines[:at], inserted, *lines[at:]]),
+        {"new": new, "line": lines[index].strip()},
+    )
+
+
+def add_top(passage: Passage, rng: Random) -> Edit | None:
+    """Put a given line before everything."""
+    mark = comment_mark(passage.language)
+    if passage.language in ("json", "html") or passage.text.startswith(("#!", "---", "<", "\n", " ")):
+        return None
+    if mark is None and passage.language not in ("markdown", "text"):
+        return None
+    line = f"{mark} {_header(rng)}" if mark else sentence(rng) + "."
+    return Edit("add_top", f"{line}\n{passage.text}", {"line": line}, ordinal=True)
+
+
+def add_bottom(passage: Passage, rng: Random) -> Edit | None:
+    """Put a given line behind everything."""
+    mark = comment_mark(passage.language)
+    if passage.language not in FLAT and mark is None:
+        return None
+    if passage.text.endswith(("```\n", "\n\n")):
+        return None
+    line = f"{mark} {_header(rng)}" if mark else sentence(rng) + "."
+    if passage.language == "css":
+        return None
+    return Edit("add_bottom", f"{passage.text}{line}\n", {"line": line}, ordinal=True)
+
+
+def replace_text(passage: Passage, rng: Random) -> Edit | None:
+    """Replace a word of code, comment or text wherever it stands as a whole word."""
+    counts = Counter(re.findall(r"(?<![\w$-])[A-Za-z_][A-Za-z_]{3,24}(?![\w-])", passage.text))
+    words = sorted(found for found, count in counts.items() if count <= 15)
+    if not words:
+        return None
+    often = [found for found in words if counts[found] > 1]
+    old = rng.choice(often if often and rng.random() < 0.6 else words)
+    new = _like(old, rng)
+    if (
+        word_pattern(new).search(passage.text)
+        or new == old
+        or any(found.lower() == old.lower() and found != old for found in counts)
+    ):
+        return None
+    return Edit("replace_text", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
+
+
+def word_case(passage: Passage, rng: Random) -> Edit | None:
+    """Write a word in capitals, or in small letters, wherever it stands."""
+    counts = Counter(re.findall(r"(?<![\w$@#./-])[A-Za-z]{4,14}(?![\w-])", passage.text))
+    words = sorted(found for found, count in counts.items() if count <= 6)
+    if not words:
+        return None
+    old = rng.choice(words)
+    if sum(1 for found in counts if found.lower() == old.lower()) > 1:
+        return None
+    upper = old.upper() != old and (old.islower() or rng.random() < 0.5)
+    new = old.upper() if upper else old.lower()
+    if new == old:
+        return None
+    return Edit("word_upper" if upper else "word_lower", word_pattern(old).sub(new, passage.text), {"word": old})
+
+
+def strip_trailing(passage: Passage, rng: Random) -> Edit | None:
+    """Take blanks away at the ends of lines, which the text is given before."""
+    if re.search(r"[ \t]\n", passage.text) or _has_multiline_string(passage):
+        return None
+    lines = list(split_lines(passage.text))
+    for index in rng.sample(range(len(lines)), max(1, min(len(lines), rng.randint(1, 8)))):
+        lines[index] = lines[index][:-1] + rng.choice((" ", " ", "  ", "    ", "\t")) + "\n"
+    return Edit("strip_trailing", passage.text, shown="".join(lines))
+
+
+def one_blank(passage: Passage, rng: Random) -> Edit | None:
+    """Leave one blank line where there are several, which the text is given before."""
+    lines = list(split_lines(passage.text))
+    if re.search(r"\n\n\n", passage.text) or _has_multiline_string(passage) or passage.language == "python":
+        return None
+    blanks = [index for index, line in enumerate(lines[:-1]) if is_blank(line)]
+    if not blanks:
+        return None
+    for index in sorted(rng.sample(blanks, max(1, min(len(blanks), rng.randint(1, 5)))), reverse=True):
+        lines[index] = lines[index] * rng.randint(2, 3)
+    return Edit("one_blank", passage.text, shown="".join(lines))
+
+
+def re_indent(passage: Passage, rng: Random) -> Edit | None:
+    """Indent by another width, or by tabs, or by blanks again."""
+    lines = split_lines(passage.text)
+    width = _indent_width(lines)
+    if width is None or _has_multiline_string(passage) or indent_of(lines[0]):
+        return None
+    draw = rng.random()
+    if draw < 0.4:
+        other = 6 - width
+        return Edit(
+            "indent_width",
+            "".join(_converted(line, width, " " * other) for line in lines),
+            {"width": str(other)},
+            {"old": str(width)},
+        )
+    tabbed = "".join(_converted(line, width, "\t") for line in lines)
+    if draw < 0.55:
+        return Edit("spaces_to_tabs", tabbed)
+    return Edit("tabs_to_spaces", passage.text, {"width": str(width)}, shown=tabbed)
+
+
+def copyright_year(passage: Passage, rng: Random) -> Edit | None:
+    """Change the year of a copyright line, which the text is given if it has none."""
+    found = re.findall(r"(?i)(?:copyright|©)[^\n]*?\b((?:19|20)\d\d)\b", passage.text)
+    new = str(rng.randint(2024, 2030))
+    if len(found) == 1 and passage.text.count(found[0]) == 1 and new not in passage.text:
+        return Edit("copyright_year", passage.text.replace(found[0], new), {"new": new}, {"old": found[0]})
+    mark = comment_mark(passage.language)
+    if found or mark is None or passage.text.startswith(("#!", "---")):
+        return None
+    old = str(rng.randint(2008, 2023))
+    if old in passage.text or new in passage.text:
+        return None
+    owner = rng.choice(("Example Ltd.", "The Authors", "Jane Doe", "ACME Corp.", "the contributors"))
+    head = rng.choice(
+        (f"{mark} Copyright {{}} {owner}\n", f"{mark} Copyright (c) {{}} {owner}\n", f"{mark} © {{}} {owner}\n")
+    )
+    text = head.format("YEAR") + passage.text
+    return Edit(
+        "copyright_year", text.replace("YEAR", new, 1), {"new": new}, {"old": old}, shown=text.replace("YEAR", old, 1)
+    )
+
+
+def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
+    """Return a line that the text has once, and that stands for itself."""
+    found = []
+    for index, line in enumerate(lines):
+        content = line.strip()
+        alone = 5 < len(content) <= MAX_LINE and passage.text.count(content) == 1
+        if not alone or (passage.language in CODE and not re.search(r"[\w)\"'];?$", content)):
+            continue
+        if passage.language in CODE and re.match(
+            r"(?:def|class|if|for|while|else|elif|try|except|with|return|function|async|@|import|from|export)\b",
+            content,
+        ):
+            continue
+        if passage.language == "json" or (passage.language in ("css", "scss", "html") and not content.endswith(";")):
+            continue
+        found.append(index)
+    if not found or len(lines) < 3:
+        return None
+    index = rng.choice(found)
+    if passage.language in CODE:
+        after = lines[index + 1] if index + 1 < len(lines) else ""
+        before = lines[index - 1] if index else ""
+        if before.rstrip().endswith(("(", "[", "{", ",", "\\", "=", ":", "+")) or len(indent_of(after)) > len(
+            indent_of(lines[index])
+        ):
+            return None
+        if lines[index].rstrip().endswith(("\\", "+", "=")) or _has_multiline_string(passage):
+            return None
+    elif is_blank(lines[index - 1] if index else "\n") and is_blank(
+        lines[index + 1] if index + 1 < len(lines) else "\n"
+    ):
+        return None  # a paragraph of its own: what becomes of the blank lines is a matter of taste
+    return index
+
+
+def _has_multiline_string(passage: Passage) -> bool:
+    if passage.language == "python":
+        parsed = parse_python(passage.text)
+        return parsed is None or any("\n" in string for _, string, _, _ in parsed.tokens() if len(string) > 2)
+    return "`" in passage.text and passage.language in CODE
+
+
+def _indent_width(lines: tuple[str, ...]) -> int | None:
+    widths = [len(indent_of(line)) for line in lines if not is_blank(line) and line[0] == " "]
+    if not widths or any(line.startswith("\t") or "\t" in indent_of(line) for line in lines):
+        return None
+    for width in (4, 2):
+        if all(found % width == 0 for found in widths) and width in widths:
+            return width
+    return None
+
+
+def _converted(line: str, width: int, unit: str) -> str:
+    if is_blank(line):
+        return line
+    depth = len(indent_of(line)) // width
+    return unit * depth + line.lstrip(" ")
+
+
+def _like(old: str, rng: Random) -> str:
+    words = title_words(rng, 2 if "_" in old.strip("_") or re.search(r"[a-z][A-Z]", old) else 1)
+    if old.isupper():
+        return snake(words).upper()
+    if old[0].isupper():
+        return "".join(one.capitalize() for one in words)
+    return camel(words) if re.search(r"[a-z][A-Z]", old) else snake(words)
+
+
+def _header(rng: Random) -> str:
+    return rng.choice(
+        (
+            sentence(rng),
+            f"TODO: {sentence(rng).lower()}",
+            "SPDX-License-Identifier: MIT",
+            "Generated file, do not edit",
+            "vim: set ts=4 sw=4:",
+            "end of file",
+        )
+    )
+
+
+def _new_line(language: str, rng: Random) -> str:
+    mark = comment_mark(language)
+    name = snake(title_words(rng, 2))
+    if language in ("markdown", "text", "rst"):
+        return sentence(rng) + "."
+    if language in ("javascript", "typescript"):
+        return rng.choice(
+            (
+                f"console.log({camel(title_words(rng, 2))});",
+                f"{mark} {sentence(rng)}",
+                f"const {camel(title_words(rng, 2))} = {rng.randint(0, 99)};",
+            )
+        )
+    if language == "yaml":
+        return f"# {sentence(rng)}"
+    if language in ("toml", "ini"):
+        return f"{name} = {rng.randint(0, 999)}"
+    if language == "bash":
+        return rng.choice((f'{name.upper()}="{name}"', f'echo "{sentence(rng)}"', f"# {sentence(rng)}"))
+    if language in ("css", "scss"):
+        return rng.choice(
+            (
+                f"margin: {rng.randint(0, 40)}px;",
+                "color: inherit;",
+                f"z-index: {rng.randint(1, 99)};",
+                "display: block;",
+            )
+        )
+    if language == "html":
+        return rng.choice((f"<p>{sentence(rng)}</p>", f"<!-- {sentence(rng)} -->"))
+    return rng.choice((f"# {sentence(rng)}", f"{name} = {rng.randint(0, 99)}"))
+
+
+OPERATIONS: Final = (
+    Operation("delete_line_containing", delete_line_containing, ANY, 2.5),
+    Operation("delete_line", delete_line, ANY, 3),
+    Operation("delete_nth_line", delete_edge_line, FLAT, 1),
+    Operation("duplicate_line", duplicate_line, ANY, 1),
+    Operation("replace_line", replace_line, ANY, 2),
+    Operation("insert_line", insert_line, ANY, 2),
+    Operation("add_top", add_top, ANY, 1.5),
+    Operation("add_bottom", add_bottom, ANY, 1.5),
+    Operation("replace_text", replace_text, ANY, 4),
+    Operation("word_case", word_case, ANY, 1.5),
+    Operation("strip_trailing", strip_trailing, ANY, 1),
+    Operation("one_blank", one_blank, ANY, 0.7),
+    Operation("re_indent", re_indent, INDENTED, 2),
+    Operation("copyright_year", copyright_year, ANY, 0.8),
+)

@@ -1,0 +1,319 @@
+"""Edits of prose, in Markdown and plain text: words, typos, sentences, paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from random import Random
+from typing import Final
+
+from plgd.text.lines import split_lines
+from training.edit import Edit, Operation, Passage
+from training.made_prose import made_paragraph, made_sentence
+from training.spans import is_blank, word_pattern
+from training.typos import MARKUP, with_typos
+from training.words import ADJECTIVES, NOUNS, word
+
+__all__ = ("OPERATIONS",)
+
+PROSE: Final = ("markdown", "text")
+LOOSE: Final = ("markdown", "text", "rst")
+_ORDINALS: Final = ("first", "second", "third")
+_SENTENCE: Final = re.compile(r"[A-Z][^.!?\n]*[.!?](?=\s|$)")
+_COMMON: Final = frozenset(
+    "this that with from have will your when then than they them their there these those what which where into been more most some such only "
+    "also other about after before because should would could does were each every here just like make many must need".split()
+)
+
+
+def replace_word(passage: Passage, rng: Random) -> Edit | None:
+    """Replace a word wherever it stands; longer words that contain it stay."""
+    counts = Counter(re.findall(r"(?<![\w/.`-])[a-z]{4,}(?![\w/`-])", passage.text))
+    words = sorted(found for found in counts if found not in _COMMON)
+    if not words:
+        return None
+    often = [found for found in words if counts[found] > 1]
+    old = rng.choice(often if often and rng.random() < 0.7 else words)
+    new = word(rng) if rng.random() < 0.8 else rng.choice(ADJECTIVES)
+    places = word_pattern(old).findall(passage.text)
+    if word_pattern(old.capitalize()).search(passage.text) or word_pattern(old.upper()).search(passage.text):
+        return None  # in capitals elsewhere: whether that is meant too, nobody knows
+    if len(places) > 12 or new == old or word_pattern(new).search(passage.text):
+        return None
+    return Edit("replace_word", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
+
+
+def replace_phrase(passage: Passage, rng: Random) -> Edit | None:
+    """Replace some words in a row, which the text has once or twice."""
+    lines = [line for line in split_lines(passage.text) if not MARKUP.match(line) and len(line) > 20]
+    if not lines:
+        return None
+    words = re.findall(r"[A-Za-z'-]+(?: [A-Za-z'-]+){1,3}", rng.choice(lines))
+    if not words:
+        return None
+    parts = rng.choice(words).split(" ")
+    size = min(len(parts), rng.choice((2, 2, 3, 4)))
+    start = rng.randrange(len(parts) - size + 1)
+    old = " ".join(parts[start : start + size])
+    new = rng.choice(
+        (
+            f"{rng.choice(ADJECTIVES)} {word(rng)}",
+            f"the {word(rng)}",
+            f"{rng.choice(ADJECTIVES)} and {rng.choice(ADJECTIVES)}",
+            word(rng),
+            f"a {rng.choice(ADJECTIVES)} {word(rng)}",
+        )
+    )
+    if not 1 <= len(word_pattern(old).findall(passage.text)) <= 2 or new in passage.text or len(old) < 6:
+        return None
+    return Edit("replace_phrase", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
+
+
+def fix_typos(passage: Passage, rng: Random) -> Edit | None:
+    """Mend typos: the text that is shown has some, the right answer is the text as it was."""
+    shown = with_typos(passage.text, rng, rng.choice((1, 2, 2, 3, 4, 6)))
+    return Edit("fix_typos", passage.text, shown=shown) if shown else None
+
+
+def fix_typo(passage: Passage, rng: Random) -> Edit | None:
+    """Mend one typo that is named; others, if there are any, stay."""
+    shown = with_typos(passage.text, rng, rng.choice((1, 1, 2, 3)))
+    if shown is None:
+        return None
+    before, after = passage.text.split(" "), shown.split(" ")
+    places = [index for index, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    index = rng.choice(places)
+    wrong, right = re.sub(r"[^a-z]", "", after[index]), re.sub(r"[^a-z]", "", before[index])
+    if len(word_pattern(wrong).findall(shown)) != 1 or not wrong or after[index].replace(wrong, right) != before[index]:
+        return None
+    fixed = " ".join([*after[:index], before[index], *after[index + 1 :]])
+    return Edit("fix_typo", fixed, {"wrong": wrong}, {"right": right}, shown=shown)
+
+
+def append_paragraph(passage: Passage, rng: Random) -> Edit | None:
+    """Add a given paragraph at the end."""
+    if passage.text.endswith("```\n") or MARKUP.match(split_lines(passage.text)[-1]):
+        return None
+    paragraph = made_paragraph(rng, rng.randint(1, 3))
+    return Edit("append_paragraph", passage.text.rstrip("\n") + f"\n\n{paragraph}\n", {"text": _given(paragraph, rng)})
+
+
+def append_sentence(passage: Passage, rng: Random) -> Edit | None:
+    """Add a given sentence at the end of a paragraph that is named by its place."""
+    paragraphs = _paragraphs(passage.text)
+    plain = [one for one in paragraphs if _is_plain(one[2])]
+    if not plain or len(plain) < len(paragraphs) - 2:
+        return None
+    sentence = made_sentence(rng)
+    index = rng.choice((0, len(plain) - 1, *range(min(3, len(plain)))))
+    if len(plain) != len(paragraphs) and index not in (0, len(plain) - 1):
+        return None
+    nth = "last" if index == len(plain) - 1 else _ORDINALS[index] if index < len(_ORDINALS) else None
+    if nth is None or (len(plain) != len(paragraphs) and plain[index] not in (paragraphs[0], paragraphs[-1])):
+        return None
+    end = plain[index][1]
+    text = passage.text[:end].rstrip() + f" {sentence}" + passage.text[len(passage.text[:end].rstrip()) :]
+    return Edit("append_sentence", text, {"text": sentence, "nth": nth}, ordinal=True)
+
+
+def delete_paragraph(passage: Passage, rng: Random) -> Edit | None:
+    """Delete a paragraph that is named by its place or by how it begins."""
+    paragraphs = _paragraphs(passage.text)
+    if len(paragraphs) < 2:
+        return None
+    index = rng.randrange(len(paragraphs))
+    start, end, content = paragraphs[index]
+    if not _is_plain(content):
+        return None
+    text = (
+        passage.text[:start] + passage.text[end:].lstrip("\n")
+        if index + 1 < len(paragraphs)
+        else passage.text[:start].rstrip("\n") + "\n"
+    )
+    everything_plain = all(_is_plain(one[2]) for one in paragraphs)
+    if everything_plain and (index < 3 or index == len(paragraphs) - 1) and rng.random() < 0.6:
+        nth = "last" if index == len(paragraphs) - 1 else _ORDINALS[index]
+        return Edit("delete_nth_paragraph", text, {"nth": nth}, ordinal=True)
+    head = " ".join(content.split()[: rng.randint(2, 5)]).rstrip(".,;:")
+    if passage.text.count(head) != 1 or len(head) > 60:
+        return None
+    return Edit("delete_paragraph", text, {"head": head})
+
+
+def delete_sentence(passage: Passage, rng: Random) -> Edit | None:
+    """Delete a given sentence and one blank."""
+    found = [
+        match
+        for match in _SENTENCE.finditer(passage.text)
+        if 10 < len(match[0]) < 110 and passage.text.count(match[0]) == 1
+    ]
+    usable = []
+    for match in found:
+        line_start = passage.text.rfind("\n", 0, match.start()) + 1
+        line_end = passage.text.find("\n", match.start())
+        line = passage.text[line_start:line_end]
+        if not MARKUP.match(line) and line != match[0] and not re.search(r"(?:e\.g|i\.e|etc|Dr|Mr|Ms|vs)\.$", match[0]):
+            usable.append((match, match.start() - line_start, line))
+    if not usable:
+        return None
+    match, column, line = rng.choice(usable)
+    start, end = match.start(), match.end()
+    if passage.text[end : end + 1] == " ":
+        end += 1
+    elif column and passage.text[start - 1] == " ":
+        start -= 1
+    else:
+        return None
+    if column and passage.text[match.start() - 1] != " ":
+        return None
+    text = passage.text[:start] + passage.text[end:]
+    if rng.random() < 0.25 and len(match[0].split()) > 5:
+        head = " ".join(match[0].split()[:3])
+        return Edit("delete_sentence_like", text, {"head": head}) if passage.text.count(head) == 1 else None
+    return Edit("delete_sentence", text, {"text": match[0]})
+
+
+def insert_sentence(passage: Passage, rng: Random) -> Edit | None:
+    """Insert a given sentence after another one."""
+    found = [
+        match
+        for match in _SENTENCE.finditer(passage.text)
+        if 10 < len(match[0]) < 90 and passage.text.count(match[0]) == 1
+    ]
+    usable = [
+        match
+        for match in found
+        if not MARKUP.match(passage.text[passage.text.rfind("\n", 0, match.start()) + 1 :])
+        and not re.search(r"(?:e\.g|i\.e|etc)\.$", match[0])
+    ]
+    if not usable:
+        return None
+    match, new = rng.choice(usable), made_sentence(rng)
+    text = passage.text[: match.end()] + f" {new}" + passage.text[match.end() :]
+    return Edit("insert_sentence", text, {"text": new, "after": match[0]})
+
+
+def swap_paragraphs(passage: Passage, rng: Random) -> Edit | None:
+    """Swap two paragraphs that are named by their places."""
+    paragraphs = _paragraphs(passage.text)
+    if not 2 <= len(paragraphs) <= 6 or not all(_is_plain(one[2]) for one in paragraphs):
+        return None
+    first = rng.randrange(min(2, len(paragraphs) - 1))
+    second = first + 1 if rng.random() < 0.7 else len(paragraphs) - 1
+    names = [*_ORDINALS[: len(paragraphs)]]
+    other = (
+        "last"
+        if second == len(paragraphs) - 1 and rng.random() < 0.5
+        else names[second]
+        if second < len(names)
+        else "last"
+    )
+    one, two = paragraphs[first], paragraphs[second]
+    if first == second:
+        return None
+    text = passage.text[: one[0]] + two[2] + passage.text[one[1] : two[0]] + one[2] + passage.text[two[1] :]
+    return Edit("swap_paragraphs", text, {"nth": names[first], "other": other}, ordinal=True)
+
+
+def paragraphs_to_list(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+    """Make a bulleted list of short lines."""
+    lines = split_lines(passage.text)
+    if not 2 <= len(lines) <= 15 or any(is_blank(line) or MARKUP.match(line) or len(line) > 80 for line in lines):
+        return None
+    return Edit("lines_to_list", "".join(f"- {line}" for line in lines))
+
+
+def change_number(passage: Passage, rng: Random) -> Edit | None:
+    """Change a number or a date that the text has once."""
+    found = re.findall(
+        r"(?<![\w.,:/-])(?:\d{1,2} (?:May|June|July|August|December|January) \d{4}|\d[\d,]*\d|\d{2,})(?![\w:/-]|[.,]\d)",
+        passage.text,
+    )
+    unique = [one for one in found if len(re.findall(rf"(?<![\w.,]){re.escape(one)}(?!\w|[.,]\d)", passage.text)) == 1]
+    if not unique:
+        return None
+    old = rng.choice(unique)
+    if " " in old:
+        new = f"{rng.randint(1, 28)} {rng.choice(('January', 'March', 'May', 'September', 'October'))} {rng.randint(2023, 2032)}"
+    elif "," in old:
+        new = f"{rng.randint(1, 90)},{rng.randint(100, 999)}"
+    else:
+        new = str(rng.randint(10 ** (len(old) - 1), 10 ** len(old) - 1)) if len(old) < 7 else ""
+    if not new or new in passage.text:
+        return None
+    return Edit(
+        "change_number",
+        re.sub(rf"(?<![\w.,]){re.escape(old)}(?!\w|[.,]\d)", new, passage.text),
+        {"old": old, "new": new},
+    )
+
+
+def change_name(passage: Passage, rng: Random) -> Edit | None:
+    """Call a person, a place or a product by another name wherever it stands."""
+    counts = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?![\w/`-])", passage.text))
+    names = sorted(
+        name for name in counts if name.lower() not in _COMMON and not word_pattern(name.lower()).search(passage.text)
+    )
+    if not names:
+        return None
+    old = rng.choice(names)
+    new = rng.choice(
+        (
+            "Miriam",
+            "Oscar",
+            "Zara",
+            "Lisbon",
+            "Oslo",
+            "Nimbus",
+            "Atlas",
+            "Quentin",
+            "Paula",
+            "Verona",
+            "Harbor",
+            "Leipzig",
+            rng.choice(NOUNS).capitalize(),
+        )
+    )
+    if word_pattern(new).search(passage.text) or len(word_pattern(old).findall(passage.text)) > 10:
+        return None
+    return Edit("replace_word", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
+
+
+def _paragraphs(text: str) -> list[tuple[int, int, str]]:
+    """Return each paragraph's start, end and text, without the last line's end."""
+    found = []
+    for match in re.finditer(r"(?:[^\n]*\S[^\n]*\n?)+", text):
+        content = match[0].rstrip("\n")
+        found.append((match.start(), match.start() + len(content), content))
+    return found
+
+
+def _is_plain(paragraph: str) -> bool:
+    """Tell whether a paragraph is running text."""
+    lines = paragraph.split("\n")
+    return (
+        not any(MARKUP.match(line) for line in lines)
+        and re.search(r"[.!?]$", paragraph) is not None
+        and len(paragraph) > 15
+    )
+
+
+def _given(text: str, rng: Random) -> str:
+    return f"\n{text}" if rng.random() < 0.3 else f" {text}" if rng.random() < 0.6 else f' "{text}"'
+
+
+OPERATIONS: Final = (
+    Operation("replace_word", replace_word, LOOSE, 4),
+    Operation("replace_phrase", replace_phrase, PROSE, 3),
+    Operation("fix_typos", fix_typos, PROSE, 4),
+    Operation("fix_typo", fix_typo, PROSE, 1.5),
+    Operation("append_paragraph", append_paragraph, PROSE, 2.5),
+    Operation("append_sentence", append_sentence, PROSE, 2),
+    Operation("delete_paragraph", delete_paragraph, PROSE, 3.5),
+    Operation("delete_sentence", delete_sentence, PROSE, 3),
+    Operation("insert_sentence", insert_sentence, PROSE, 1.5),
+    Operation("swap_paragraphs", swap_paragraphs, PROSE, 1),
+    Operation("lines_to_list", paragraphs_to_list, ("text",), 0.5),
+    Operation("change_number", change_number, PROSE, 2),
+    Operation("change_name", change_name, PROSE, 1.5),
+)

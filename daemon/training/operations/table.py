@@ -1,0 +1,32 @@
+"""Every operation, with its weight."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from training.edit import Operation
+from training.operations import (
+    any_file,
+    json_data,
+    markdown,
+    nothing,
+    prose,
+    python_deletes,
+    python_inserts,
+    python_names,
+    python_values,
+)
+
+__all__ = ("OPERATIONS",)
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    *python_names.OPERATIONS,
+    *python_values.OPERATIONS,
+    *python_deletes.OPERATIONS,
+    *python_inserts.OPERATIONS,
+    *json_data.OPERATIONS,
+    *markdown.OPERATIONS,
+    *prose.OPERATIONS,
+    *any_file.OPERATIONS,
+    *nothing.OPERATIONS,
+)

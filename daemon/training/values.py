@@ -1,0 +1,134 @@
+"""New values in the place of old ones: literals, expressions, conditions, keyword arguments."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Final
+
+from training.words import ADJECTIVES, NOUNS, VERBS, sentence, snake, title_words, word
+
+__all__ = ("bare", "new_condition", "new_expression", "new_keyword", "new_literal", "new_number", "new_string")
+
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_KEYWORDS: Final = (
+    "timeout=10", "timeout=30", 'encoding="utf-8"', "strict=True", "check=True", "indent=2", "reverse=True", "verbose=False",
+    "default=None", "flush=True", "copy=False", "retries=3", "key=str.lower", "parents=True", "exist_ok=True", "maxsize=128",
+    "debug=True", "cache=None", 'mode="w"', 'errors="replace"', "daemon=True", "limit=100", 'sep=","', "dry_run=False",
+)  # fmt: skip
+
+
+def new_number(old: str, rng: Random) -> str:
+    """Return another number of about the same size and kind."""
+    if "." in old:
+        value = float(old)
+        return repr(round(value * rng.choice((0.5, 2, 1.5, 10, 0.1)) + rng.choice((0, 0.5, 1)), 4))
+    value = int(old)
+    options = [
+        value + 1,
+        value * 2,
+        value + 10,
+        value * 10,
+        rng.randint(2, 99),
+        rng.choice((16, 20, 30, 50, 64, 100, 120, 500, 1024)),
+    ]
+    return str(rng.choice([one for one in options if one != value]))
+
+
+def new_string(old: str, rng: Random) -> str:
+    """Return other words in the manner of the old ones: a sentence for a sentence, a word for a word."""
+    if " " in old.strip():
+        text = sentence(rng)
+        return text + "." if old.rstrip().endswith(".") else text
+    words = title_words(rng, rng.choice((1, 1, 2)))
+    if old.isupper():
+        return "_".join(words).upper()
+    if "-" in old:
+        return "-".join(words)
+    return snake(words)
+
+
+def new_literal(old: str, rng: Random) -> str | None:
+    """Return another literal of the same type as Python source; None for what is neither number, text nor truth."""
+    if old in ("True", "False"):
+        return "False" if old == "True" else "True"
+    if old == "None":
+        return rng.choice(("0", "True", "False", '""', "10", "[]", "1"))
+    if _NUMBER.fullmatch(old):
+        return new_number(old, rng)
+    if (
+        len(old) >= 2
+        and old[0] in "'\""
+        and old[-1] == old[0]
+        and "\\" not in old
+        and not old.startswith(("'''", '"""'))
+    ):  # noqa: PLR2004
+        new = new_string(old[1:-1], rng)
+        return None if new == old[1:-1] else old[0] + new + old[0]
+    return None
+
+
+def bare(literal: str) -> str:
+    """Return a string literal's words, as people write them when the quotes go without saying."""
+    if len(literal) > 2 and literal[0] in "'\"" and literal[-1] == literal[0]:  # noqa: PLR2004
+        return literal[1:-1]
+    return literal
+
+
+def new_expression(old: str, rng: Random) -> str:
+    """Return an expression, made of the old one or of other names."""
+    name, verb = snake(title_words(rng, rng.choice((1, 2)))), rng.choice(VERBS)
+    options = [
+        f"{verb}_{name}({old})" if len(old) < 30 else f"{verb}_{name}()",  # noqa: PLR2004
+        f"{name}.{verb}()",
+        f"{name} or None",
+        f"len({name})",
+        f"self.{name}",
+        f"{name}[0]",
+        f"list({name})",
+        f"{name}, None",
+        "None",
+        f"{rng.randint(0, 9)}",
+        f"dict({name})",
+        f"{rng.choice(ADJECTIVES)}_{word(rng)}",
+    ]
+    if re.fullmatch(r"[\w.]+", old) and not old[0].isdigit():
+        options += [
+            f"{old} + 1",
+            f"not {old}",
+            f"{old} or {name}",
+            f"{old}.copy()",
+            f"sorted({old})",
+            f"str({old})",
+            f"{old}.{verb}()",
+        ]
+    return rng.choice(options)
+
+
+def new_condition(old: str, rng: Random) -> str:
+    """Return a condition, made of the old one or of other names."""
+    name = snake(title_words(rng, rng.choice((1, 2))))
+    options = [
+        f"{name} is None",
+        f"{name} is not None",
+        f"not {name}",
+        f"len({name}) > {rng.randint(0, 9)}",
+        f"self.{name}",
+        name,
+        "True",
+    ]
+    if len(old) < 36:  # noqa: PLR2004
+        simple = re.fullmatch(r"[\w.]+(?:\([\w., ]*\))?", old)
+        options += [f"{old} and {name}", f"not {old}" if simple else f"not ({old})"]
+        if not re.search(r"\bor\b", old):
+            options.append(f"{name} and {old}")
+        options.append(f"{old} or {name} is None")
+    return rng.choice(options)
+
+
+def new_keyword(rng: Random) -> str:
+    """Return a keyword argument, such as `timeout=10`."""
+    if rng.random() < 0.6:  # noqa: PLR2004
+        return rng.choice(_KEYWORDS)
+    value = rng.choice(("True", "False", "None", str(rng.randint(1, 60)), f'"{word(rng)}"', rng.choice(NOUNS)))
+    return f"{snake(title_words(rng, rng.choice((1, 2))))}={value}"
