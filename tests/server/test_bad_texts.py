@@ -124,4 +124,5 @@ async def test_drafts_are_told_on_the_wire(paths: Paths) -> None:
                 continue
             assert f"{RENAMED}```\n" == "".join(run["text"] for run in result["drafts"]["runs"])
             assert result["stats"]["rounds"] == len(result["drafts"]["widths"])
-            assert {"file", "substitution"} <= result["stats"]["proposers"].keys()
+            accepted = [counts["accepted_tokens"] for counts in result["stats"]["proposers"].values()]
+            assert 0 < sum(accepted) == result["stats"]["accepted_prediction_tokens"]
