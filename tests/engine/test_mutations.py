@@ -6,17 +6,14 @@ went unnoticed would mean that the checks look at nothing.
 
 from __future__ import annotations
 
-import inspect
-import sys
-import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 
 import pytest
 
 import doubles
 from doubles import HistoryTarget
+from mutations import Mutation, Noticed
 from plgd.engine import decode
 from plgd.engine.acceptance import count_accepted
 from plgd.engine.decode import Decoder
@@ -36,10 +33,6 @@ STOPS: tuple[Callable[[], Stops], ...] = (
     lambda: Stops(frozenset({REPLY[EOS]}), 99),
     lambda: Stops(NEVER, 99, PatternWatcher(REPLY[11:14])),
 )
-
-
-class Noticed(AssertionError):
-    """A check found the defect."""
 
 
 def check_engine() -> None:
@@ -66,25 +59,6 @@ def check_engine() -> None:
         n_left = target.context_limit - len(history)
         if session.tokens != history + reference_reply(history, n_left, vocabulary=16):
             raise Noticed(session.tokens)
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """One expression to be replaced in one function."""
-
-    owner: object
-    function: Callable[..., object]
-    old: str
-    new: str
-
-    def apply(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Put the changed function in the place of the intact one."""
-        source = textwrap.dedent(inspect.getsource(self.function))
-        assert source.count(self.old) == 1, f"the mutation no longer fits: {self.old}"
-        namespace = dict(vars(sys.modules[self.function.__module__]))
-        exec(source.replace(self.old, self.new), namespace)  # noqa: S102 - our own source, one expression changed
-        changed = namespace[self.function.__name__]
-        monkeypatch.setattr(self.owner, self.function.__name__, changed)
 
 
 MUTATIONS = {

@@ -46,9 +46,6 @@ class Event:
     denied: Patch | None
 
 
-UNEVENTFUL: Final = Event(None, None, None)
-
-
 @dataclass(frozen=True, slots=True)
 class Guess:
     """What the likeliest hypothesis foretells.
@@ -103,10 +100,41 @@ class Cursor:
         best = self._hypotheses[0] if self._hypotheses else None
         return best.place if best is not None and best.place < self._sources.n_source else self._anchor
 
+    def run_on(self, tokens: Sequence[int]) -> int:
+        """Follow the reply as far as all is as it is in nearly every token of a copy.
+
+        There is one hypothesis, which is a run in a source and outside of patches, and it is right.
+
+        Args:
+            tokens: of the reply, the next ones.
+
+        Returns:
+            How many tokens it took; the others are to be pushed, or tried again behind the next one.
+        """
+        if len(self._hypotheses) != 1 or self._age or self._left_at is not None:
+            return 0
+        best, sources = self._hypotheses[0], self._sources
+        if best.streak < RUN_STREAK or best.patch is not None:
+            return 0
+        place = best.place
+        first_patched = place + 1 if best.is_raw else place
+        end = self._overlay.find_next(first_patched, min(place + len(tokens), sources.n_source - 1))
+        ahead = sources.tokens[place : end + 1]
+        n = 0
+        for expected, behind, token in zip(ahead, ahead[1:], tokens, strict=False):
+            if expected != token or behind == BREAK:
+                break
+            n += 1
+        if n:
+            self._odds.learn_run(best.streak, n)
+            best.streak += n
+            best.place = self._anchor = place + n
+            best.is_raw = False
+            sources.append_copied(tokens[:n])
+        return n
+
     def push(self, token: int) -> Event:
         """Follow the reply by one token."""
-        if self._runs_on(token):
-            return UNEVENTFUL
         best = self._hypotheses[0] if self._hypotheses else None
         patch = best.next_patch(self._overlay) if best is not None else None
         believed = best is not None and best.expects(self._sources.tokens, self._overlay) == token
@@ -145,27 +173,6 @@ class Cursor:
             return None
         in_source = best.place < self._sources.n_source
         return Guess(tuple(tokens[:n_tokens]), tuple(chances[:n_tokens]), best.streak, in_source, tuple(pieces))
-
-    def _runs_on(self, token: int) -> bool:
-        """Follow the reply by a token if all is as it is in nearly every token of a copy; say so.
-
-        There is one hypothesis, which is a run in a source and outside of patches, and it is right.
-        """
-        sources = self._sources
-        if len(self._hypotheses) != 1 or self._age or self._left_at is not None:
-            return False
-        best = self._hypotheses[0]
-        place = best.place
-        if best.streak < RUN_STREAK or place >= sources.n_source - 1 or best.next_patch(self._overlay) is not None:
-            return False
-        if sources.tokens[place] != token or sources.tokens[place + 1] == BREAK:
-            return False
-        self._odds.learn_run(best.streak)
-        best.streak += 1
-        best.place = self._anchor = place + 1
-        best.is_raw = False
-        sources.append(token, is_copied=True)
-        return True
 
     def _read(self, hypothesis: Hypothesis, n_tokens: int) -> Iterator[tuple[Sequence[int], Patch | None]]:
         """Yield pieces of what a hypothesis foretells, `n_tokens` or a few more, with the patch that each is from."""

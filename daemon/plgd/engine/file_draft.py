@@ -52,10 +52,14 @@ class FileDraftProposer:
         """Take in tokens that were appended to the history."""
         n_skipped = min(self._n_skip, len(tokens))
         self._n_skip -= n_skipped
-        for token in tokens[n_skipped:]:
-            event = self._cursor.push(token)
-            if self._patcher is not None:
-                self._patcher.observe(event)
+        tokens = tokens[n_skipped:]
+        while tokens:
+            tokens = tokens[self._cursor.run_on(tokens) :]
+            if tokens:
+                event = self._cursor.push(tokens[0])
+                if self._patcher is not None:
+                    self._patcher.observe(event)
+                tokens = tokens[1:]
 
     def propose(self, max_tokens: int) -> Draft:
         """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""

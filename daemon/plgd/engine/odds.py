@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from itertools import repeat
 from math import exp
 from typing import Final, NamedTuple
 
@@ -112,8 +110,9 @@ class Odds:
         """Return the chance that a token of these traits comes true."""
         return 1.0 / (1.0 + exp(-self.score(traits)))
 
-    def chances_ahead(self, hypothesis: Hypothesis, age: int, n_ahead: int, n_tokens: int) -> Iterator[float]:
-        """Yield the chances of the tokens behind the next `n_ahead` ones, outside patches."""
+    def chances_ahead(self, hypothesis: Hypothesis, age: int, n_ahead: int, n_tokens: int) -> list[float]:
+        """Return the chances of the tokens behind the next `n_ahead` ones, outside patches."""
+        chances: list[float] = []
         end = n_ahead + n_tokens
         while n_ahead < end:
             chance = self.chance(self.traits(hypothesis, age, None, n_ahead))
@@ -122,15 +121,24 @@ class Odds:
             # All tokens of a class have the same chance; only the first token of all has an age.
             n_alike = STREAK_BOUNDS[place] - streak + 1 if place < len(STREAK_BOUNDS) else end
             n_alike = min(n_alike if n_ahead else 1, end - n_ahead)
-            yield from repeat(chance, n_alike)
+            chances += [chance] * n_alike
             n_ahead += n_alike
+        return chances
 
-    def learn_run(self, streak: int) -> None:
-        """Learn from a token of a run that came true and was believed."""
-        column = STREAK_CLASS[streak] - RUN if streak < len(STREAK_CLASS) else N_STREAKS - 1 - RUN
-        cells = self.cells[self._run_row]
-        cells[column] += CELL_RATE / (1.0 + exp(cells[column] + self.by_share[self.share]))
-        self._share += SHARE_RATE * (1.0 - self._share)
+    def learn_run(self, streak: int, n_tokens: int) -> None:
+        """Learn from tokens of a run that came true and were believed.
+
+        Args:
+            streak: tokens that agreed before them.
+            n_tokens: how many they are.
+        """
+        cells, by_share, share = self.cells[self._run_row], self.by_share, self._share
+        for agreed in range(streak, streak + n_tokens):
+            column = STREAK_CLASS[agreed] - RUN if agreed < len(STREAK_CLASS) else N_STREAKS - 1 - RUN
+            of_share = by_share[-1] if share >= SHARE_BOUNDS[-1] else by_share[bisect_right(SHARE_BOUNDS, share)]
+            cells[column] += CELL_RATE / (1.0 + exp(cells[column] + of_share))
+            share += SHARE_RATE * (1.0 - share)
+        self._share = share
 
     def learn(self, traits: Traits, *, came_true: bool, was_believed: bool) -> None:
         """Learn from one token that a hypothesis foretold.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice, pairwise, takewhile
 from typing import Final
 
 from plgd.engine.codec import SpanCodec
 from plgd.engine.cursor import Change, Event
-from plgd.engine.overlay import Overlay, Patch
+from plgd.engine.overlay import Overlay, Patch, Standing
 from plgd.engine.rules import Rewrite
 from plgd.engine.sources import BREAK, Sources
 from plgd.engine.substitution import Substitutions
@@ -18,12 +20,30 @@ __all__ = ("Patcher",)
 # Tokens laid over at once, and tokens of context that a change is learnt with on each side.
 BLOCK: Final = 128
 CONTEXT: Final = 12
-# A changed line longer than this is left alone: it would be tokenized whole.
+# A changed line longer than this is left alone: it would be tokenized whole. Neighbouring changed lines are tokenized
+# in one go up to this length; the call costs more than the tokens.
 MAX_WINDOW: Final = 256
-# Neighbouring changed lines are tokenized in one go up to this length; the call costs more than the tokens.
-MERGED_WINDOW: Final = 64
+# What a character that is spread over several tokens looks like in their texts.
+BROKEN: Final = "\ufffd"
+# Lines that came out the same way in a row after which only one in so many is checked.
+TRUSTED: Final = 8
 # A change of more tokens than this teaches nothing.
 MAX_CHANGE: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Whole lines and what is to change in them.
+
+    Attributes:
+        first: their first token in the stretch.
+        last: the token behind their last.
+        rewrites: in order.
+    """
+
+    first: int
+    last: int
+    rewrites: list[Rewrite]
 
 
 class Patcher:
@@ -44,7 +64,8 @@ class Patcher:
         self._overlay = overlay
         self._codec = codec
         self._substitutions = Substitutions()
-        self._texts: dict[int, str] = {}
+        self._texts = _Texts(codec)
+        self._n_alike = 0
         self._covered = (0, 0)
 
     def observe(self, event: Event) -> None:
@@ -103,69 +124,48 @@ class Patcher:
         if BREAK in stretch:
             stretch = stretch[: stretch.index(BREAK)]
             end = min(end, start + len(stretch) + 1)
-        places = [0]
-        for token in stretch:
-            places.append(places[-1] + len(self._text(token)))
-        text = "".join(map(self._text, stretch))
-        found = [rewrite for rewrite in self._substitutions.rewrite(text) if rewrite.start < places[-1]]
-        for first, last, rewrites in self._windows(found, places, start):
-            self._patch(
-                first, last, text[places[first - start] : places[last - start]], rewrites, places[first - start]
-            )
+        texts = list(map(self._texts.__getitem__, stretch))
+        text = "".join(texts)
+        found = [rewrite for rewrite in self._substitutions.rewrite(text) if rewrite.start < len(text)]
+        if found:
+            places = list(accumulate(map(len, texts), initial=0))
+            for group in _group(_windows(found, self._texts.find_lines(stretch), places)):
+                if not self._patch(start, stretch, text, places, _join(group)) and len(group) > 1:
+                    for window in group:
+                        self._patch(start, stretch, text, places, window)
         return max(end, start + 1)
 
-    def _windows(
-        self, found: Sequence[Rewrite], places: Sequence[int], start: int
-    ) -> Iterator[tuple[int, int, list[Rewrite]]]:
-        """Yield the whole lines around rewrites: first token, token behind the last, and the rewrites in them."""
-        n = len(places) - 1
-        window: tuple[int, int, list[Rewrite]] | None = None
-        token = 0
-        for rewrite in found:
-            while token < n and places[token + 1] <= rewrite.start:
-                token += 1
-            first = token
-            while first > 0 and not self._begins_line(start + first):
-                first -= 1
-            last = token
-            while last < n and (places[last] < rewrite.end or not self._begins_line(start + last) or last == first):
-                last += 1
-            if window is not None and start + first < window[1] + (start + last - window[0] <= MERGED_WINDOW):
-                window = (window[0], max(window[1], start + last), [*window[2], rewrite])
-                continue
-            if window is not None:
-                yield window
-            window = (start + first, start + last, [rewrite])
-        if window is not None:
-            yield window
-
-    def _patch(self, first: int, last: int, text: str, rewrites: Sequence[Rewrite], offset: int) -> None:
-        tokens = self._sources.tokens[first:last]
-        if len(tokens) > MAX_WINDOW or self._codec.encode(text) != tokens:
-            return
-        pieces: list[str] = []
-        done = 0
-        for rewrite in rewrites:
-            pieces += (text[done : rewrite.start - offset], rewrite.new)
-            done = rewrite.end - offset
-        expected = self._codec.encode("".join((*pieces, text[done:])))
+    def _patch(self, start: int, stretch: Sequence[int], text: str, places: Sequence[int], window: _Window) -> bool:
+        """Lay patches over a window; False where its own tokens do not come out the same way."""
+        first, last, rewrites = window.first, window.last, window.rewrites
+        offset, tokens = places[first], stretch[first:last]
+        text = text[offset : places[last]]
+        if len(tokens) > MAX_WINDOW or not self._comes_out_alike(text, tokens):
+            return False
+        expected = self._codec.encode(_rewrite(text, rewrites, offset))
+        new_places = list(accumulate(map(len, map(self._texts.__getitem__, expected)), initial=offset))
         # Where the tokens differ, each difference is a patch of its own: one that turns out wrong denies no other.
-        places = [offset]
-        for token in tokens:
-            places.append(places[-1] + len(self._text(token)))
-        matcher = difflib.SequenceMatcher(None, tokens, expected, autojunk=False)
-        for tag, i, i_end, j, j_end in matcher.get_opcodes():
-            if tag == "equal":
+        borders = _common_borders(places[first : last + 1], new_places, rewrites, len(expected))
+        for (i, j), (i_end, j_end) in pairwise(borders):
+            if tokens[i:i_end] == expected[j:j_end]:
                 continue
-            if i == i_end or j == j_end:  # an insertion or deletion borrows a token that stays, best the next
-                by_next = i_end < len(tokens)
-                if not by_next and i == 0:
-                    continue
-                i, j = (i, j) if by_next else (i - 1, j - 1)  # noqa: PLW2901 - the range is widened
-                i_end, j_end = (i_end + 1, j_end + 1) if by_next else (i_end, j_end)  # noqa: PLW2901 - as above
-            near = [r.standing for r in rewrites if r.start <= places[i_end] and r.end >= places[i]]
-            standings = {id(standing): standing for standing in near or [r.standing for r in rewrites]}
-            self._overlay.lay(Patch(first + i, first + i_end, tuple(expected[j:j_end]), tuple(standings.values())))
+            # A rewrite may begin and end inside tokens that come out the same.
+            while min(i_end - i, j_end - j) > 1 and tokens[i_end - 1] == expected[j_end - 1]:
+                i_end, j_end = i_end - 1, j_end - 1  # noqa: PLW2901 - the range is narrowed
+            while min(i_end - i, j_end - j) > 1 and tokens[i] == expected[j]:
+                i, j = i + 1, j + 1  # noqa: PLW2901 - as above
+            standings = _near(rewrites, places[first + i], places[first + i_end])
+            self._overlay.lay(Patch(start + first + i, start + first + i_end, tuple(expected[j:j_end]), standings))
+        return True
+
+    def _comes_out_alike(self, text: str, tokens: Sequence[int]) -> bool:
+        """Tell whether lines tokenize alone as they do in their source; a tokenizer that mostly did so is believed."""
+        if BROKEN in text:
+            return False
+        is_checked = self._n_alike < TRUSTED or self._n_alike % TRUSTED == 0
+        is_alike = not is_checked or self._codec.encode(text) == tokens
+        self._n_alike = self._n_alike + 1 if is_alike else 0
+        return is_alike
 
     def _line_start(self, place: int) -> int:
         for start in range(place, max(place - BLOCK, 0), -1):
@@ -177,14 +177,42 @@ class Patcher:
         tokens = self._sources.tokens
         if place == 0 or tokens[place] == BREAK or tokens[place - 1] == BREAK:
             return True
-        before = self._text(tokens[place - 1])
-        return before.endswith("\n") or (self._text(tokens[place]).startswith("\n") and bool(before.strip()))
+        return self._texts.begins_line(tokens[place - 1], tokens[place])
 
-    def _text(self, token: int) -> str:
-        text = self._texts.get(token)
-        if text is None:
-            text = self._texts[token] = self._codec.decode((token,)) if token != BREAK else ""
+
+class _Texts(dict[int, str]):
+    """The text of each token, decoded once, and where it ends or begins a line."""
+
+    def __init__(self, codec: SpanCodec) -> None:
+        super().__init__({BREAK: ""})
+        self._codec = codec
+        self._ending: set[int] = set()
+        self._breaking: set[int] = set()
+        self._blank: set[int] = {BREAK}
+
+    def __missing__(self, token: int) -> str:
+        text = self[token] = self._codec.decode((token,))
+        if text.endswith("\n"):
+            self._ending.add(token)
+        if text.startswith("\n"):
+            self._breaking.add(token)
+        if not text.strip():
+            self._blank.add(token)
         return text
+
+    def begins_line(self, before: int, token: int) -> bool:
+        """Tell whether a token begins a line: behind a line end, or with one behind something else than blanks."""
+        _ = self[before], self[token]  # so that both are known
+        return before in self._ending or (token in self._breaking and before not in self._blank)
+
+    def find_lines(self, tokens: Sequence[int]) -> list[int]:
+        """Return where lines begin among tokens whose texts are known; the first begins one."""
+        ending, breaking, blank = self._ending, self._breaking, self._blank
+        return [0] + [
+            place
+            for place, (before, token) in enumerate(pairwise(tokens), start=1)
+            if before in ending or (token in breaking and before not in blank)
+        ]
 
 
 def _count_before(tokens: Sequence[int], one: int, other: int) -> int:
@@ -193,3 +221,94 @@ def _count_before(tokens: Sequence[int], one: int, other: int) -> int:
     while n < min(CONTEXT, one) and tokens[one - 1 - n] == tokens[other - 1 - n] != BREAK:
         n += 1
     return n
+
+
+def _rewrite(text: str, rewrites: Sequence[Rewrite], offset: int) -> str:
+    pieces: list[str] = []
+    done = 0
+    for rewrite in rewrites:
+        pieces += (text[done : rewrite.start - offset], rewrite.new)
+        done = rewrite.end - offset
+    return "".join((*pieces, text[done:]))
+
+
+def _near(rewrites: Sequence[Rewrite], start: int, end: int) -> tuple[Standing, ...]:
+    """Return the standings of the rewrites that touch a range, each once; of all where none does."""
+    first = bisect_left(rewrites, start, key=lambda rewrite: rewrite.end)
+    touching = takewhile(lambda rewrite: rewrite.start <= end, islice(rewrites, first, None))
+    standings = {id(rewrite.standing): rewrite.standing for rewrite in touching}
+    return tuple((standings or {id(rewrite.standing): rewrite.standing for rewrite in rewrites}).values())
+
+
+def _windows(rewrites: Sequence[Rewrite], starts: Sequence[int], places: Sequence[int]) -> Iterator[_Window]:
+    """Yield the whole lines around rewrites; rewrites that share a line share a window.
+
+    Args:
+        rewrites: in order.
+        starts: tokens of a stretch that begin lines.
+        places: where its tokens begin in its text, and where it ends.
+    """
+    window: _Window | None = None
+    for rewrite in rewrites:
+        line = bisect_right(starts, bisect_right(places, rewrite.start) - 1)
+        first = starts[line - 1]
+        while line < len(starts) and places[starts[line]] < rewrite.end:
+            line += 1
+        last = starts[line] if line < len(starts) else len(places) - 1
+        if window is not None and first < window.last:
+            window = _Window(window.first, max(window.last, last), [*window.rewrites, rewrite])
+            continue
+        if window is not None:
+            yield window
+        window = _Window(first, last, [rewrite])
+    if window is not None:
+        yield window
+
+
+def _group(windows: Iterable[_Window]) -> Iterator[list[_Window]]:
+    """Put neighbouring windows together, up to `MAX_WINDOW` tokens."""
+    group: list[_Window] = []
+    for window in windows:
+        if group and (window.first != group[-1].last or window.last - group[0].first > MAX_WINDOW):
+            yield group
+            group = []
+        group.append(window)
+    if group:
+        yield group
+
+
+def _join(group: Sequence[_Window]) -> _Window:
+    return _Window(group[0].first, group[-1].last, [rewrite for window in group for rewrite in window.rewrites])
+
+
+def _common_borders(
+    old: Sequence[int], new: Sequence[int], rewrites: Sequence[Rewrite], n_tokens: int
+) -> list[tuple[int, int]]:
+    """Return token borders that a text and its rewritten form share, the nearest ones before and behind each rewrite.
+
+    Between two of them both forms have at least one token.
+
+    Args:
+        old: where the tokens of the text begin, and where it ends, as the rewrites count.
+        new: the same of the rewritten form.
+        rewrites: in order.
+        n_tokens: of the rewritten form.
+    """
+    number = dict(zip(new, range(n_tokens), strict=False))
+    borders = [(0, 0)]
+    shift, start = 0, old[0]
+    for rewrite in (*rewrites, None):
+        end = rewrite.start if rewrite is not None else old[-1] - 1
+        kept = range(bisect_left(old, start), bisect_right(old, end))
+        for some in (kept, reversed(kept)):
+            token = next((token for token in some if old[token] + shift in number), 0)
+            at = number[old[token] + shift] if token else 0
+            if token > borders[-1][0] and at > borders[-1][1]:
+                borders.append((token, at))
+        if rewrite is not None:
+            shift += len(rewrite.new) - (rewrite.end - rewrite.start)
+            # An insertion goes with the token behind it.
+            start = max(rewrite.end, rewrite.start + 1)
+    while len(borders) > 1 and borders[-1][1] >= n_tokens:
+        borders.pop()
+    return [*borders, (len(old) - 1, n_tokens)] if n_tokens else []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Protocol
 
 from plgd.engine.identifier import is_identifier, replace_parts, split_parts
 from plgd.engine.overlay import Standing
 
-__all__ = ("IndentRule", "Rewrite", "Rule", "SpanRule", "WordRule")
+__all__ = ("IndentRule", "Rewrite", "Rule", "SpanRule", "WordRule", "Words")
 
 WORD: Final = re.compile(r"[^\W\d]\w*")
 INDENTED: Final = re.compile(r"(?<=\n)([ \t]*)(?=[^\s])")
@@ -33,11 +34,42 @@ class Rewrite:
     standing: Standing
 
 
+class Words:
+    """A text and where its words stand, looked up once for as many rules as there are.
+
+    Args:
+        text: the text.
+
+    Attributes:
+        text: the same.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def by_word(self) -> dict[str, list[int]]:
+        """Where each word begins."""
+        places: dict[str, list[int]] = {}
+        for match in WORD.finditer(self.text):
+            places.setdefault(match[0], []).append(match.start())
+        return places
+
+    @cached_property
+    def by_part(self) -> dict[str, list[str]]:
+        """The words that have a part, by the part in lower case."""
+        words: dict[str, list[str]] = {}
+        for word in self.by_word:
+            for part in dict.fromkeys(split_parts(word)):
+                words.setdefault(part, []).append(word)
+        return words
+
+
 class Rule(Protocol):
     """Knows where it would change a text."""
 
-    def find(self, text: str) -> Iterator[Rewrite]:
-        """Yield the places, in order."""
+    def find(self, words: Words) -> Iterator[Rewrite]:
+        """Yield the places, which do not overlap each other."""
         ...
 
 
@@ -65,21 +97,21 @@ class WordRule:
         if not is_identifier(self.new):
             self.old_parts = []
 
-    def find(self, text: str) -> Iterator[Rewrite]:
+    def find(self, words: Words) -> Iterator[Rewrite]:
         """Yield the identifier's places, and its relatives' while they do what it does."""
-        if self.old_parts and self.relatives.is_good and self.old_parts[0] in text.lower():
-            for match in WORD.finditer(text):
-                if match[0] == self.old:
-                    if self.standing.is_good:
-                        yield Rewrite(match.start(), match.end(), self.new, self.standing)
-                elif match[0] != self.new:
-                    new = replace_parts(match[0], self.old_parts, self.new_parts)
-                    # What has been renamed already contains the old parts, too.
-                    if new is not None and replace_parts(match[0], self.new_parts, self.new_parts) is None:
-                        yield Rewrite(match.start(), match.end(), new, self.relatives)
-        elif self.standing.is_good and self.old in text:
-            for match in re.finditer(rf"\b{re.escape(self.old)}\b", text):
-                yield Rewrite(match.start(), match.end(), self.new, self.standing)
+        if self.standing.is_good:
+            for start in words.by_word.get(self.old, ()):
+                yield Rewrite(start, start + len(self.old), self.new, self.standing)
+        if not (self.old_parts and self.relatives.is_good):
+            return
+        for word in words.by_part.get(self.old_parts[0], ()):
+            if word in (self.old, self.new):
+                continue
+            new = replace_parts(word, self.old_parts, self.new_parts)
+            # What has been renamed already contains the old parts, too.
+            if new is not None and replace_parts(word, self.new_parts, self.new_parts) is None:
+                for start in words.by_word[word]:
+                    yield Rewrite(start, start + len(word), new, self.relatives)
 
 
 @dataclass(slots=True)
@@ -100,10 +132,11 @@ class SpanRule:
     right: str
     standing: Standing
 
-    def find(self, text: str) -> Iterator[Rewrite]:
+    def find(self, words: Words) -> Iterator[Rewrite]:
         """Yield the places."""
         if not self.standing.is_good:
             return
+        text = words.text
         pattern = self.left + self.old + self.right
         at = text.find(pattern)
         while at >= 0:
@@ -124,11 +157,11 @@ class IndentRule:
     change: Callable[[str], str]
     standing: Standing
 
-    def find(self, text: str) -> Iterator[Rewrite]:
+    def find(self, words: Words) -> Iterator[Rewrite]:
         """Yield the indentation of each line that it changes."""
         if not self.standing.is_good:
             return
-        for match in INDENTED.finditer(text):
+        for match in INDENTED.finditer(words.text):
             new = self.change(match[1])
             if new != match[1]:
                 yield Rewrite(match.start(), match.end(), new, self.standing)

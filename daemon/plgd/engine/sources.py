@@ -62,17 +62,13 @@ class Sources:
         """About how much memory it takes."""
         return BYTES_PER_TOKEN * len(self.tokens)
 
-    def append(self, token: int, *, is_copied: bool = False) -> None:
-        """Take in the next token; until the constructor is done, of a source, then of the reply.
+    def append_copied(self, tokens: Sequence[int]) -> None:
+        """Take in tokens of the reply that follow as they do in the place that is copied, which is indexed already."""
+        self.tokens += tokens
 
-        Args:
-            token: the token.
-            is_copied: it follows here as it does in the place that is being copied, which is indexed already.
-        """
+    def append(self, token: int) -> None:
+        """Take in the next token; until the constructor is done, of a source, then of the reply."""
         tokens = self.tokens
-        if is_copied:
-            tokens.append(token)
-            return
         place = len(tokens)
         # What ends here has gained a follower. Keys are hashes: whoever looks up compares the tokens.
         if place >= FAR_GRAM:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from plgd.engine.identifier import is_identifier
 from plgd.engine.overlay import Standing
-from plgd.engine.rules import IndentRule, Rewrite, Rule, SpanRule, WordRule
+from plgd.engine.rules import IndentRule, Rewrite, Rule, SpanRule, WordRule, Words
 
 __all__ = (
     "Sighting",
@@ -60,15 +61,18 @@ class Substitutions:
 
     def rewrite(self, text: str) -> list[Rewrite]:
         """Return what is expected to change in a text, in order, without overlaps; words go before spans."""
+        words = Words(text)
         taken: list[Rewrite] = []
         rules: list[Rule] = [*self._words.values(), *self._spans.values()]
         if self._indent is not None:
             rules.append(self._indent)
         for rule in rules:
-            for found in rule.find(text):
-                if all(found.end <= other.start or found.start >= other.end for other in taken):
-                    taken.append(found)
-        return sorted(taken, key=lambda found: (found.start, found.end))
+            for found in rule.find(words):
+                place = bisect_left(taken, _order(found), key=_order)
+                is_free = place == 0 or taken[place - 1].end <= found.start
+                if is_free and (place == len(taken) or taken[place].start >= found.end):
+                    taken.insert(place, found)
+        return taken
 
     def learn(self, old: str, new: str) -> bool:
         """Learn from a change.
@@ -146,6 +150,10 @@ class Substitutions:
         had = self._indent is not None
         self._indent = IndentRule(change, Standing(n_confirmed=2)) if change is not None else None
         return had or change is not None
+
+
+def _order(rewrite: Rewrite) -> tuple[int, int]:
+    return rewrite.start, rewrite.end
 
 
 def _level(old: str, new: str) -> str:
