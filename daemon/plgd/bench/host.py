@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from plgd.bench.free_target import FreeTarget
-from plgd.bench.options import ARMS, DEFAULT_REPEATS, PLAIN
-from plgd.engine.governor import make_governor, make_proposer
+from plgd.bench.host_edits import EDIT_LINES, make_edits, measure_edit
+from plgd.bench.options import DEFAULT_REPEATS
+from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 
@@ -49,16 +50,15 @@ class HostCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
-    """Measure each policy at each context length and report."""
+    """Measure each policy at each context length, and each kind of edit of a long document, and report."""
+    n_repeats = arguments.repeats or DEFAULT_REPEATS
     found = {
-        policy: [
-            measure_host(policy, n_context, n_repeats=arguments.repeats or DEFAULT_REPEATS) for n_context in CONTEXTS
-        ]
-        for policy in ARMS
-        if policy != PLAIN
+        policy: [measure_host(policy, n_context, n_repeats=n_repeats) for n_context in CONTEXTS] for policy in POLICIES
     }
+    tokenizer, traces = make_edits(EDIT_LINES)
+    edits = [measure_edit(trace, tokenizer, n_repeats=n_repeats) for trace in traces]
     if arguments.json:
-        console.file.write(msgspec.json.encode({"policies": found}).decode() + "\n")
+        console.file.write(msgspec.json.encode({"policies": found, "edits": edits}).decode() + "\n")
         return
     table = Table(title="plgd's own time, microseconds", title_justify="left")
     for heading in ("policy", "context", "rounds", "per round", "per token", "index, per prompt token"):
@@ -68,6 +68,12 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         for index, cost in enumerate(costs):
             times = (f"{value:.1f}" for value in (cost.round_us, cost.token_us, cost.prefill_us))
             table.add_row("" if index else policy, f"{cost.n_context:,}", str(cost.n_rounds), *times)
+    console.print(table)
+    table = Table(title=f"edits of {EDIT_LINES:,} lines, drafted from the file", title_justify="left")
+    for heading in ("kind", "rounds", "per round", "per token"):
+        table.add_column(heading, justify="left" if heading == "kind" else "right")
+    for edit in edits:
+        table.add_row(edit.kind, str(edit.n_rounds), f"{edit.round_us:.1f}", f"{edit.token_us:.1f}")
     console.print(table)
 
 
