@@ -44,6 +44,7 @@ from tiny_models import LLAMA, write_model
 CODEC = characters()
 # A device on which a plain round saves a quarter in the pipeline, and on which a longer context costs more.
 COSTS = StepCosts((1, 2, 8, 32), (0, 2000), ((40.0, 44.0, 56.0, 80.0), (50.0, 55.0, 70.0, 100.0)), (30.0, 40.0), 32)
+TABLES = ("initial", "final", "measured")
 ENVIRONMENT = Environment(
     model="m",
     device="cpu",
@@ -77,7 +78,14 @@ class Scripted:
     def time(self, trace: Trace, costs: LiveCosts, n_repeats: int = 1) -> TimedTrace:
         """Time all policies on a trace."""
         replies = time_policies(
-            trace, self.target, CODEC, costs, n_repeats=n_repeats, prefill_slice=512, clock=self.clock
+            trace,
+            self.target,
+            CODEC,
+            costs,
+            LiveCosts(costs.table),
+            n_repeats=n_repeats,
+            prefill_slice=512,
+            clock=self.clock,
         )
         return TimedTrace(trace, own=False, as_meant=True, replies=replies)
 
@@ -205,7 +213,7 @@ def test_a_run_ends_before_its_deadline() -> None:
 def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     """Each edit has a row for each policy; the last rows are geometric means."""
     trace = trace_of()
-    found = (judge(Scripted(trace.reply).time(trace, LiveCosts(COSTS)), {"initial": COSTS, "final": COSTS}, CODEC),)
+    found = (judge(Scripted(trace.reply).time(trace, LiveCosts(COSTS)), dict.fromkeys(TABLES, COSTS), CODEC),)
     show_traces(
         TracesResult(
             environment=ENVIRONMENT,

@@ -43,12 +43,13 @@ class TimedReply:
 
 
 class _Watched:
-    """Passes everything on to a governor and adds up what its rounds were expected to take."""
+    """Passes everything on to a governor, adds up what its rounds were expected to take and notes what they took."""
 
-    def __init__(self, governor: Governor, costs: LiveCosts) -> None:
+    def __init__(self, governor: Governor, costs: LiveCosts, measured: LiveCosts) -> None:
         self.expected_ms = 0.0
         self._governor = governor
         self._costs = costs
+        self._measured = measured
 
     @property
     def policy(self) -> str:
@@ -70,6 +71,7 @@ class _Watched:
 
     def observe(self, outcome: Outcome) -> None:
         self.expected_ms += price_round(self._costs, outcome.n_drafted, outcome.n_history, in_flight=outcome.in_flight)
+        self._measured.observe(outcome)
         self._governor.observe(outcome)
 
 
@@ -79,6 +81,7 @@ def time_trace(
     make_target: Callable[[], Target],
     codec: SpanCodec,
     costs: LiveCosts,
+    measured: LiveCosts,
     *,
     prefill_slice: int,
     clock: Callable[[], float] = time.perf_counter,
@@ -91,13 +94,14 @@ def time_trace(
         make_target: starts an empty sequence of a model that chooses the trace's tokens.
         codec: its tokenizer.
         costs: the device's prices; a policy that knows them corrects them.
+        measured: the same, corrected by every policy.
         prefill_slice: prompt tokens per pass.
         clock: seconds from any start.
 
     Raises:
         EngineError: the model failed, or did not choose the trace's tokens.
     """
-    governor = _Watched(policy.make_governor(costs), costs)
+    governor = _Watched(policy.make_governor(costs), costs, measured)
     session = Session(make_target(), policy.make_proposer(trace, codec), governor, clock=clock)
     gc.collect()
     started_at = clock()

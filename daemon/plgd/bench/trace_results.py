@@ -17,7 +17,7 @@ class PolicyTime(Record, frozen=True):
         expected_ms: what the rounds of each repeat were expected to take, by the live costs at that time.
         speedup: plain's median decode time over this one's.
         predicted: the speed-up of the same trace replayed at the prices of a table: `initial`, the one that the run
-            began with, and `final`, the one that it ended with.
+            began with; `final`, as the policy `cost` has corrected it; `measured`, as all policies together would have.
         n_rounds: rounds of the last repeat.
         tokens_per_round: tokens over rounds.
         widths: verify width -> rounds.
@@ -81,7 +81,7 @@ class TracesResult(Record, frozen=True):
         environment: what it was measured on.
         n_repeats: timed replies of each policy to each trace.
         n_left_out: traces that there was no time for, or whose own replies do not end.
-        tables: the step costs, as data: `initial` and `final`.
+        tables: the step costs, as data, by name.
         traces: in the order in which they were run.
         means: by policy.
     """

@@ -46,6 +46,7 @@ def time_policies(
     make_target: Callable[[], Target],
     codec: SpanCodec,
     costs: LiveCosts,
+    measured: LiveCosts,
     *,
     n_repeats: int,
     prefill_slice: int,
@@ -58,7 +59,8 @@ def time_policies(
         trace: the edit.
         make_target: starts an empty sequence of a model that chooses the trace's tokens.
         codec: its tokenizer.
-        costs: shared by all traces of a run, as by all edits of a daemon.
+        costs: shared by all traces of a run, as by all edits of a daemon; `cost` alone corrects them.
+        measured: the same, corrected by every policy.
         n_repeats: replies of each policy.
         prefill_slice: prompt tokens per pass.
         clock: seconds from any start.
@@ -73,7 +75,7 @@ def time_policies(
         for name in (*TIMED[start:], *TIMED[:start]):
             on_call(name, repeat + 1)
             timed = time_trace(
-                trace, REPLAYED[name], make_target, codec, costs, prefill_slice=prefill_slice, clock=clock
+                trace, REPLAYED[name], make_target, codec, costs, measured, prefill_slice=prefill_slice, clock=clock
             )
             replies[name].append(timed)
     return replies

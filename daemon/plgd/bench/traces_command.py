@@ -46,7 +46,8 @@ class Run:
 
     Attributes:
         machine: the model and what it runs on.
-        costs: corrected by each reply.
+        costs: corrected by each reply of the policy `cost`.
+        measured: the same, corrected by each reply.
         own: the model's own replies are decoded.
         n_repeats: timed replies of each policy.
         prefill_slice: prompt tokens per pass.
@@ -55,6 +56,7 @@ class Run:
 
     machine: Machine
     costs: LiveCosts
+    measured: LiveCosts
     own: bool
     n_repeats: int
     prefill_slice: int
@@ -72,6 +74,7 @@ class Run:
             led.target,
             led.tokenizer,
             self.costs,
+            self.measured,
             n_repeats=self.n_repeats,
             prefill_slice=self.prefill_slice,
             on_call=lambda policy, repeat: self.say(f"{trace.name}: {policy} {repeat} of {self.n_repeats}"),
@@ -119,6 +122,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         current = Run(
             machine,
             LiveCosts(initial),
+            LiveCosts(initial),
             own=arguments.replies == "own",
             n_repeats=arguments.repeats or 1,
             prefill_slice=config.engine.prefill_slice,
@@ -133,7 +137,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         if not timed:
             raise BenchError.unreadable("this model", "none of its own replies ended")
         progress.say("replaying")
-        tables = {"initial": initial, "final": corrected(current.costs)}
+        tables = {"initial": initial, "final": corrected(current.costs), "measured": corrected(current.measured)}
         found = tuple(judge(each, tables, machine.model.tokenizer) for each in timed)
     result = TracesResult(
         environment=msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2)),
