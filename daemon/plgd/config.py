@@ -59,7 +59,7 @@ class EngineConfig(Section, frozen=True):
         prefill_slice: prompt tokens per pass of the model; a cancel waits for one slice.
         near_tie_margin: a choice whose runner-up is closer than this, in logits, counts as a near tie; 0 takes the
             margin that suits the precision of the model.
-        exact: make the choice of a near tie again in a pass of one token.
+        exact: give plain decoding's own reply in low precision too.
     """
 
     policy: Policy = "cost"

@@ -50,11 +50,21 @@ def test_the_context_moves_on() -> None:
     """Every timed round and step commits one token, so that no shape of the device is met twice."""
     device = Device()
     device.measure(3)
-    # Two rounds of each width that agree, where kernels were new one more before them; one step that fills the
-    # pipeline and two repeats of four steps. The head is not fed yet.
-    n_steps = 1 + 2 * 4
-    expected = [10 + 3 * len(WIDTHS) + n_steps - 1, 600 + 2 * len(WIDTHS) + n_steps - 1]
-    assert expected == [target.offset for target in device.targets]
+    (target,) = device.targets
+    # At the second context two rounds of each width, which agree, one step that fills the pipeline and two repeats of
+    # four steps. The head is not fed yet.
+    assert 600 + 2 * len(WIDTHS) + 1 + 2 * 4 - 1 == target.offset
+    # At the first one, kernels were new in one more round.
+    assert (3 + 2) * len(WIDTHS) == target.calls.count("verify")
+    assert 2 * (1 + 2 * 4) == target.calls.count("advance")
+
+
+def test_contexts_that_are_too_close_have_a_sequence_each() -> None:
+    """Where the rounds at one context lead past the next, that one begins anew."""
+    device = Device()
+    costs = measure_costs(device.target, widths=(1, 2), contexts=(10, 12), n_repeats=2, clock=device.clock)
+    assert 2 == len(device.targets)
+    assert costs.costs_ms[0] == costs.costs_ms[1]
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,11 @@ def measure_costs(
     """
     rows: list[tuple[float, ...]] = []
     pipelined: list[float] = []
+    target, n_tokens = make_target(), 0
     for n_context in contexts:
-        target = make_target()
-        _fill(target, n_context)
+        if n_tokens > n_context:
+            target, n_tokens = make_target(), 0
+        _fill(target, n_context - n_tokens)
         times_ms: dict[int, list[float]] = {width: [] for width in widths}
         for turn in range(n_repeats + 1):
             on_progress(n_context, turn)
@@ -63,6 +65,7 @@ def measure_costs(
                     found_ms.append(_time_round(target, width, clock))
         rows.append(tuple(_settle(times_ms[width]) for width in widths))
         pipelined.append(_time_pipelined(target, n_repeats, clock))
+        n_tokens = target.offset + 1
     return StepCosts(
         widths=tuple(widths),
         contexts=tuple(contexts),

@@ -28,7 +28,8 @@ class Sampling:
         seed: 0 to 2^32 - 1; the same seed, the same reply.
         near_tie_margin: a choice whose runner-up is closer than this, in logits, is a near tie; 0 takes the margin
             that suits the precision of the model's logits.
-        exact: make a near tie's choice again in a pass of one token; what wide passes cached keeps its rounding.
+        exact: give plain decoding's own tokens. In float32 a near tie's choice is made again in a pass of one token;
+            in lower precision drafts are only as wide as passes compute each row like those of one token.
     """
 
     temperature: float = 0.0
