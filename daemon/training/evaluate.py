@@ -78,18 +78,17 @@ class Evaluator:
                 found[index] += tokens[: _n_left(examples[index], found[index])]
         return found
 
-    @torch.inference_mode()
     def _choices(self, examples: Sequence[Example]) -> Iterator[npt.NDArray[np.int64]]:
         """Return the model's own token at each place of the right replies."""
         device = self._model.device
         batch = Batch.of(examples)
-        hidden = self._model.model(torch.from_numpy(batch.tokens).long().to(device), use_cache=False).last_hidden_state
-        places = torch.from_numpy(batch.places).to(device)
-        choices = self._model.lm_head(hidden.flatten(0, 1)[places]).argmax(-1).cpu().numpy()
+        tokens, places = torch.from_numpy(batch.tokens).long().to(device), torch.from_numpy(batch.places).to(device)
+        with torch.inference_mode():
+            hidden = self._model.model(tokens, use_cache=False).last_hidden_state
+            choices = self._model.lm_head(hidden.flatten(0, 1)[places]).argmax(-1).cpu().numpy()
         ends = np.cumsum([len(example.reply) for example in examples])
         yield from np.split(choices, ends[:-1])
 
-    @torch.inference_mode()
     def _decode(self, heads: Sequence[npt.NDArray[np.int64]], n_tokens: int) -> list[list[int]]:
         """Go on from each head, filled up on the left, for so many tokens at most; returns what came, end included."""
         width = max(map(len, heads))

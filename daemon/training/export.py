@@ -1,7 +1,7 @@
 """`python -m training.export RUN OUT`: makes of a run's adapter what plgd ships.
 
-OUT is what mlx-lm calls an adapter's folder: `mlx_lm.load(BASE, adapter_path=OUT)` takes it as it is. plgd merges the same
-file. `README.md` in it is the adapter's model card.
+OUT is what mlx-lm calls an adapter's folder: `mlx_lm.load(BASE, adapter_path=OUT)` takes it as it is, and plgd merges
+the same file. `README.md` in it is the adapter's model card.
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +40,7 @@ def adapter(folder: Path) -> Path:
     return path
 
 
-def greedy(model: torch.nn.Module, prompt: list[int], n_tokens: int) -> list[int]:
+def greedy(model: Callable[..., Any], prompt: list[int], n_tokens: int) -> list[int]:
     """Decode one token after the other, each from the whole history."""
     tokens = list(prompt)
     while len(tokens) < len(prompt) + n_tokens:

@@ -39,8 +39,8 @@ def find_damage(before: str, answers: Sequence[str], after: str) -> list[str]:
     """Return lines that an edit changed although no right answer changes them: collateral damage, apart from misses.
 
     A line of the source counts when it went and the right answer keeps it, and a new line when it came between lines
-    where the right answer has nothing new, and is none of the right answer's new lines. What is wrong in the place of the asked
-    change is a miss and no damage, and so are blank lines.
+    where the right answer has nothing new, and is none of the right answer's new lines. What is wrong in the place of
+    the asked change is a miss and no damage, and so are blank lines.
 
     Args:
         before: the text.

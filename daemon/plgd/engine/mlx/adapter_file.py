@@ -39,7 +39,7 @@ class Adapter(Generic[ArrayT]):
 
     @property
     def scale(self) -> float:
-        """alpha / rank, the factor of every product."""
+        """The factor of every product, alpha / rank."""
         return self.alpha / self.rank
 
 
