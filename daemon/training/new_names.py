@@ -10,7 +10,7 @@ from typing import Final
 from training.spans import word_pattern
 from training.words import ADJECTIVES, NOUNS, VERBS, camel, parts_of, pascal, snake, title_words
 
-__all__ = ("RESERVED", "new_name", "other_case")
+__all__ = ("RESERVED", "new_name", "other_case", "plain_name")
 
 RESERVED: Final = (
     frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"self", "cls", "args", "kwargs", "_", "match", "case"}
@@ -79,3 +79,8 @@ def _in_case_of(old: str, words: list[str], role: str) -> str:
     if any(char.isupper() for char in bare[1:]):
         return lead + (pascal(words) if bare[0].isupper() else camel(words))
     return lead + snake(words)
+
+
+def plain_name(rng: Random) -> str:
+    """Return a name in `snake_case`, such as a key of settings."""
+    return snake(title_words(rng, rng.choice((1, 1, 2))))

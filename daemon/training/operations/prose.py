@@ -159,7 +159,7 @@ def delete_sentence(passage: Passage, rng: Random) -> Edit | None:
     match, column, line = rng.choice(usable)
     start, end = match.start(), match.end()
     if passage.text[end : end + 1] == " ":
-        end += 1
+        end += len(passage.text[end:]) - len(passage.text[end:].lstrip(" "))
     elif column and passage.text[start - 1] == " ":
         start -= 1
     else:

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from training.edit import Edit, Operation, Passage
+from training.injected import with_prints
 from training.python_text import Definition, PythonText, parse_python
 from training.spans import is_blank, word_pattern
 
@@ -51,8 +52,12 @@ def delete_class(passage: Passage, rng: Random) -> Edit | None:
     return _delete_definition(passage, rng, "delete_class")
 
 
-def delete_prints(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
-    """Delete every call of `print` that is a statement."""
+def delete_prints(passage: Passage, rng: Random) -> Edit | None:
+    """Delete every call of `print` that is a statement, which a text without is given before."""
+    parsed = parse_python(passage.text)
+    if parsed is not None and "print" not in passage.text:
+        shown = with_prints(parsed, rng)
+        return Edit("delete_prints", passage.text, shown=shown) if shown and parse_python(shown) else None
     return _delete_statements(passage, "delete_prints", lambda node: _is_call_of(node, "print"))
 
 
@@ -308,7 +313,7 @@ OPERATIONS: Final = (
     Operation("delete_function", delete_function, PYTHON, 4, "def "),
     Operation("delete_method", delete_method, PYTHON, 4, "class "),
     Operation("delete_class", delete_class, PYTHON, 1.2, "class "),
-    Operation("delete_prints", delete_prints, PYTHON, 2, "print("),
+    Operation("delete_prints", delete_prints, PYTHON, 2),
     Operation("delete_asserts", delete_asserts, PYTHON, 0.5, "assert "),
     Operation("delete_comments", delete_comments, PYTHON, 2, "#"),
     Operation("delete_docstrings", delete_docstrings, PYTHON, 2, '"""'),

@@ -7,6 +7,7 @@ from typing import Final
 from training.edit import Operation
 from training.operations import (
     any_file,
+    config_data,
     json_data,
     markdown,
     nothing,
@@ -14,7 +15,9 @@ from training.operations import (
     python_deletes,
     python_inserts,
     python_names,
+    python_rewrites,
     python_values,
+    script,
 )
 
 __all__ = ("OPERATIONS",)
@@ -24,7 +27,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     *python_values.OPERATIONS,
     *python_deletes.OPERATIONS,
     *python_inserts.OPERATIONS,
+    *python_rewrites.OPERATIONS,
+    *script.OPERATIONS,
     *json_data.OPERATIONS,
+    *config_data.OPERATIONS,
     *markdown.OPERATIONS,
     *prose.OPERATIONS,
     *any_file.OPERATIONS,
