@@ -18,6 +18,7 @@ __all__ = ("RUNNERS", "run_bench")
 RUNNERS: Final = {
     "compare": "plgd.bench.compare",
     "divergences": "plgd.bench.divergence",
+    "edits": "plgd.bench.edits",
     "host": "plgd.bench.host",
     "replay": "plgd.bench.replay_command",
     "traces": "plgd.bench.traces_command",

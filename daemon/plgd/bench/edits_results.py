@@ -31,6 +31,8 @@ class EditOutcome(Record, frozen=True):
         parses: the new text can be parsed; None where the right answer cannot, or nothing was proposed.
         damage: lines changed that no right answer changes.
         seconds: from the request to the answer; 0 when it was not timed.
+        n_tokens: of the reply.
+        n_rounds: passes of the model in the reply; 0 when they were not counted.
     """
 
     name: str
@@ -44,6 +46,8 @@ class EditOutcome(Record, frozen=True):
     parses: bool | None
     damage: tuple[str, ...]
     seconds: float = 0.0
+    n_tokens: int = 0
+    n_rounds: int = 0
 
 
 class Tally(Record, frozen=True):
@@ -99,7 +103,7 @@ class EditsResult(Record, frozen=True):
         n_no_change: edits whose right answer is the text as it was.
         n_kept: of those, how many left it as it was.
         median_s: seconds an edit took.
-        tokens_per_round: over all replies.
+        tokens_per_round: over all replies; 0 when rounds were not counted.
         speedup: against plain decoding, where that was asked for.
         outcomes: one by one.
     """
@@ -135,7 +139,6 @@ def summarize(
     outcomes: Sequence[EditOutcome],
     *,
     environment: Environment | None = None,
-    tokens_per_round: float = 0.0,
     speedup: Speedup | None = None,
 ) -> EditsResult:
     """Sum a suite's outcomes up."""
@@ -145,6 +148,7 @@ def summarize(
         "scope": lambda outcome: "lines" if outcome.ranged else "whole",
         "lines": lambda outcome: _length(outcome.n_lines),
     }
+    n_rounds = sum(outcome.n_rounds for outcome in outcomes)
     idle = [outcome for outcome in outcomes if outcome.kind in NO_CHANGE]
     return EditsResult(
         suite=suite,
@@ -154,7 +158,7 @@ def summarize(
         n_no_change=len(idle),
         n_kept=sum(outcome.exact for outcome in idle),
         median_s=statistics.median([outcome.seconds for outcome in outcomes] or [0.0]),
-        tokens_per_round=tokens_per_round,
+        tokens_per_round=sum(outcome.n_tokens for outcome in outcomes) / n_rounds if n_rounds else 0.0,
         speedup=speedup,
         outcomes=tuple(outcomes),
     )

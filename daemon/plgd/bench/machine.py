@@ -98,6 +98,7 @@ def open_machine(
         name=found.name,
         adapter=found.adapter,
         context_limit=config.model.context_limit,
+        ranges_alone=found.ranges_alone,
         on_progress=lambda percent: on_progress(f"loading {found.name} {percent:.0f} %"),
     )
     for width in widths:

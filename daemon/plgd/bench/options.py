@@ -21,14 +21,16 @@ DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
 MODES_OF: Final = {
-    "model": ("compare", "widths", "replay", "traces", "divergences"),
+    "model": ("compare", "widths", "replay", "traces", "divergences", "edits"),
     "repeats": ("compare", "widths", "host", "traces"),
     "only": ("compare", "divergences"),
     "arms": ("compare",),
     "max_tokens": ("compare", "traces", "divergences"),
     "replies": ("compare", "traces"),
     "plot": ("compare", "replay"),
-    **dict.fromkeys(("pairs", "part", "quick", "kinds"), ("replay", "traces")),
+    **dict.fromkeys(("pairs", "part"), ("replay", "traces")),
+    **dict.fromkeys(("quick", "kinds"), ("replay", "traces", "edits")),
+    **dict.fromkeys(("suite", "speedup"), ("edits",)),
     **dict.fromkeys(("policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
     **dict.fromkeys(("n_traces", "max_seconds"), ("traces",)),
 }
@@ -47,6 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     for name, summary in (
         ("widths", "the cost of each verify width, by context length"),
         ("divergences", "how often drafted replies leave plain decoding's in low precision, with `exact` and without"),
+        ("edits", "how good a model's edits are, and how fast, on edits whose right answers are known"),
         ("host", "the time that plgd's own loop takes in a round, without a model"),
         ("replay", "what each policy makes of real edits, at the prices of any device, without weights"),
         ("traces", "the same edits in real time: the model computes every pass, the text is the edit's"),
@@ -77,11 +80,20 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
     )
     compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
-    _add_material_options(parser.add_argument_group("for replays and traces"))
+    _add_material_options(parser.add_argument_group("for replays and traces; the last two for --edits, too"))
     _add_replay_options(parser.add_argument_group("for replays"))
     traces = parser.add_argument_group("for traces")
     traces.add_argument("--n-traces", type=whole_number, metavar="N", help="edits of each kind (default 10)")
     traces.add_argument("--max-seconds", type=whole_number, metavar="N", help="begin no edit that would end later")
+    edits = parser.add_argument_group("for --edits")
+    edits.add_argument(
+        "--suite",
+        choices=("gate", "held-out"),
+        help="written by hand (default), or made from public packages that are fetched",
+    )
+    edits.add_argument(
+        "--speedup", action="store_true", default=None, help="carry out some of them without drafting, too"
+    )
     return mode
 
 
@@ -90,9 +102,12 @@ def _add_material_options(group: argparse._ArgumentGroup) -> None:
         "--pairs", type=Path, metavar="DIR", help="edits of your own: the files that differ in DIR/before and DIR/after"
     )
     group.add_argument("--part", choices=("tuning", "held-out"), help="only this part of the release pairs")
-    group.add_argument("--quick", action="store_true", default=None, help="a few of the release pairs")
+    group.add_argument("--quick", action="store_true", default=None, help="a few of them")
     group.add_argument(
-        "--kinds", type=_names, metavar="NAME,...", help="kinds of edit (default release): rename, re-indent and others"
+        "--kinds",
+        type=_names,
+        metavar="NAME,...",
+        help="kinds of edit (default release, of --edits all): rename, re-indent and others",
     )
 
 
