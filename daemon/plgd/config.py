@@ -22,6 +22,7 @@ __all__ = (
     "ModelConfig",
     "SamplingConfig",
     "Section",
+    "WarmConfig",
     "load_config",
 )
 
@@ -101,6 +102,25 @@ class EditConfig(Section, frozen=True):
     max_deleted_share: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.6
 
 
+class WarmConfig(Section, frozen=True):
+    """Section `[warm]`: what is kept of documents between edits, so that the next one begins at once.
+
+    Attributes:
+        enabled: keep the KV of prompts, and prefill open documents while nobody waits.
+        kv_bytes: memory that kept KV may take together; 0 takes an eighth of the device's.
+        quiet_s: seconds without a change until an open document is prefilled.
+        slice: tokens per pass of such a prefill; an edit that comes meanwhile waits for one slice.
+        drop_after_s: seconds without use until kept KV leaves memory, the first of the three stages of idling; then
+            the model goes (`daemon.unload_after_s`) and the daemon exits (`daemon.exit_after_s`). 0 keeps it.
+    """
+
+    enabled: bool = True
+    kv_bytes: Annotated[int, Meta(ge=0, le=2**50)] = 0
+    quiet_s: Annotated[float, Meta(ge=0, le=3600)] = 0.5
+    slice: Annotated[int, Meta(ge=1, le=8192)] = 128
+    drop_after_s: Annotated[float, Meta(ge=0, le=_YEAR_S)] = 900.0
+
+
 class DaemonConfig(Section, frozen=True):
     """Section `[daemon]`: limits and idle times.
 
@@ -128,6 +148,7 @@ class Config(Section, frozen=True):
     engine: EngineConfig = EngineConfig()
     sampling: SamplingConfig = SamplingConfig()
     edit: EditConfig = EditConfig()
+    warm: WarmConfig = WarmConfig()
     daemon: DaemonConfig = DaemonConfig()
 
 
@@ -136,6 +157,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "engine": EngineConfig,
     "sampling": SamplingConfig,
     "edit": EditConfig,
+    "warm": WarmConfig,
     "daemon": DaemonConfig,
 }
 

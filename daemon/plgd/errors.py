@@ -5,7 +5,8 @@ PlgdError
 ├── InputError                   the request cannot be carried out as it stands
 │   ├── FileMissing, NotAFile, FileUnreadable, NotText, EmptyText
 │   ├── EmptyInstruction, LinesOutOfRange, TextTooLong
-│   └── ReadOnlyTarget
+│   ├── ReadOnlyTarget, UnsavedChanges
+│   └── DocumentNotOpen, OutOfSync, DocumentLimit
 ├── Conflict                     the text changed while the model worked
 ├── WriteFailed                  the new text could not be put on disk; the old one is whole
 ├── ModelError                   a model cannot be found, fetched, checked or run
@@ -42,6 +43,8 @@ __all__ = (
     "DaemonError",
     "DaemonUnreachable",
     "DamagedModel",
+    "DocumentLimit",
+    "DocumentNotOpen",
     "EmptyInstruction",
     "EmptyText",
     "EngineError",
@@ -60,6 +63,7 @@ __all__ = (
     "NoSpace",
     "NotAFile",
     "NotText",
+    "OutOfSync",
     "ParseError",
     "PlgdError",
     "ProtocolError",
@@ -73,6 +77,7 @@ __all__ = (
     "TextTooLong",
     "TooManyConnections",
     "UnknownModel",
+    "UnsavedChanges",
     "UnsupportedModel",
     "VersionMismatch",
     "WriteFailed",
@@ -218,6 +223,62 @@ class ReadOnlyTarget(InputError):
     @classmethod
     def at(cls, path: str) -> ReadOnlyTarget:
         return cls(f"{path} is read-only; make it writable, or use --diff to see the edit without writing it.")
+
+
+class UnsavedChanges(InputError):
+    """The edit is to be written, but an editor holds another text than the file."""
+
+    code = -32020
+
+    @classmethod
+    def at(cls, path: str) -> UnsavedChanges:
+        return cls(f"{path} has unsaved changes in an editor. Save it first, or edit it there.")
+
+
+class DocumentNotOpen(InputError):
+    """No client has opened a document under this name."""
+
+    code = -32021
+
+    @classmethod
+    def named(cls, uri: str) -> DocumentNotOpen:
+        return cls(f"No document {uri!r} is open; open it with document/open first.")
+
+
+class OutOfSync(InputError):
+    """A change does not fit the document that it is for; the client opens the document again."""
+
+    code = -32022
+
+    @classmethod
+    def of_version(cls, uri: str, held: int, given: int) -> OutOfSync:
+        return cls(f"Version {given} of {uri} does not follow version {held}; open the document again.")
+
+    @classmethod
+    def of_range(cls, uri: str, reason: str) -> OutOfSync:
+        return cls(f"A change does not fit the text of {uri} ({reason}); open the document again.")
+
+    @classmethod
+    def of_text(cls, uri: str) -> OutOfSync:
+        return cls(f"{uri} is not the text with that fingerprint after the change; open the document again.")
+
+    @classmethod
+    def before(cls, uri: str) -> OutOfSync:
+        return cls(f"A change did not fit {uri}, so its text is not known; open the document again.")
+
+
+class DocumentLimit(InputError):
+    """More documents, or a longer one, than the daemon holds."""
+
+    code = -32023
+
+    @classmethod
+    def of_number(cls, limit: int) -> DocumentLimit:
+        return cls(f"{limit:,} documents are open already; close one first.")
+
+    @classmethod
+    def of_bytes(cls, uri: str, limit: int) -> DocumentLimit:
+        return cls(f"{uri} is larger than {limit // 2**20} MB.")
 
 
 class Conflict(PlgdError):

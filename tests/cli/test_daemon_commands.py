@@ -23,6 +23,7 @@ from plgd.protocol.daemon import (
     StatusResult,
     StopParams,
     StopResult,
+    WarmInfo,
 )
 from plgd.protocol.edits import Stage
 from plgd.protocol.methods import HELLO, STATUS, STOP
@@ -47,6 +48,26 @@ def test_status_is_a_table(daemon: FakeDaemon) -> None:
         "socket     /run/plgd.sock\n"
     ) == done.stdout.decode()
     assert (0, b"") == (done.returncode, done.stderr)
+
+
+def test_status_tells_what_is_warm(daemon: FakeDaemon) -> None:
+    """`plgd status` shows open and warm documents, the memory of what is kept, and how many edits it served."""
+    documents = (
+        DocumentInfo(name="/a.py", version=2, n_bytes=5100, warm_tokens=1200, kv_bytes=40_000_000, is_open=True),
+        DocumentInfo(name="/b.py", version=1, n_bytes=5100),
+    )
+    warm = WarmInfo(
+        kv_bytes=40_000_000,
+        kv_limit_bytes=2_000_000_000,
+        prompts=4,
+        warm_prompts=3,
+        prompt_tokens=1000,
+        cached_tokens=725,
+    )
+    daemon.answers(STATUS, status_result(documents=documents, warm=warm))
+    lines = plgd("status").stdout.decode().splitlines()
+    assert "documents  2 seen, 1 open, 1 warm (1,200 tokens)" in lines
+    assert "warm       40 MB of 2.0 GB; 3 of 4 edits began warm (72 % of their tokens)" in lines
 
 
 def test_loading_shows_its_percent(daemon: FakeDaemon) -> None:

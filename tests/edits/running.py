@@ -8,7 +8,8 @@ from itertools import count
 
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
-from plgd.edits.job import JobDelta, JobEvent, JobProgress, edit_steps
+from plgd.edits.events import JobDelta, JobEvent, JobProgress
+from plgd.edits.job import edit_steps
 from plgd.edits.request import prepare
 from plgd.protocol.edits import EditParams, EditResult, Stage
 from scripted_model import ScriptedModel

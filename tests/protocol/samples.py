@@ -19,8 +19,24 @@ from plgd.protocol.daemon import (
     StatusResult,
     StopParams,
     StopResult,
+    WarmInfo,
 )
 from plgd.protocol.docs import example_result
+from plgd.protocol.documents import (
+    ChangeParams,
+    ChangeResult,
+    CloseParams,
+    CloseResult,
+    DocumentListResult,
+    OpenDocumentInfo,
+    OpenParams,
+    OpenResult,
+    TextChange,
+    TextPosition,
+    TextRange,
+    WarmParams,
+    WarmResult,
+)
 from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, LineRange, Stage
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
@@ -75,6 +91,32 @@ REQUESTS: Final = {
             show_drafts=True,
         ),
     ),
+    "document/open": envelope.encode_request(
+        11,
+        methods.DOCUMENT_OPEN,
+        OpenParams(uri="file:///home/me/a.py", text="größe = 🙂\n", version=1, encoding="utf-8", name="a.py"),
+    ),
+    "document/change": envelope.encode_request(
+        12,
+        methods.DOCUMENT_CHANGE,
+        ChangeParams(
+            uri="file:///home/me/a.py",
+            version=2,
+            changes=(
+                TextChange(text=""),
+                TextChange(
+                    text="x",
+                    range=TextRange(start=TextPosition(line=0, character=0), end=TextPosition(line=0, character=0)),
+                ),
+            ),
+            fingerprint="2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881",
+        ),
+    ),
+    "document/close": envelope.encode_request(13, methods.DOCUMENT_CLOSE, CloseParams(uri="file:///home/me/a.py")),
+    "document/list": envelope.encode_request(14, methods.DOCUMENT_LIST, NoParams()),
+    "document/warm": envelope.encode_request(
+        15, methods.DOCUMENT_WARM, WarmParams(path="/home/me/a.py", model="builtin")
+    ),
     "stop": envelope.encode_request(5, methods.STOP, StopParams(drain=False)),
     "model/list": envelope.encode_request(6, methods.MODEL_LIST, NoParams()),
     "model/info": envelope.encode_request(7, methods.MODEL_INFO, ModelParams(name="builtin")),
@@ -100,9 +142,50 @@ RESULTS: Final = {
         socket="/home/me/.local/state/plgd/plgd.sock",
         uptime_s=12.5,
         n_edits=3,
-        documents=(DocumentInfo(name="/home/me/a.py", version=2, n_bytes=1200),),
+        documents=(
+            DocumentInfo(
+                name="/home/me/a.py", version=2, n_bytes=1200, warm_tokens=420, kv_bytes=19000000, is_open=True
+            ),
+        ),
+        warm=WarmInfo(
+            kv_bytes=19000000,
+            kv_limit_bytes=2000000000,
+            prompts=4,
+            warm_prompts=3,
+            prompt_tokens=1700,
+            cached_tokens=1300,
+            dropped=1,
+        ),
     ),
     "edit": example_result(),
+    "document/open": OpenResult(
+        uri="file:///home/me/a.py", path="/home/me/a.py", version=1, fingerprint="5d41402abc4b2a76"
+    ),
+    "document/change": ChangeResult(uri="file:///home/me/a.py", version=2),
+    "document/close": CloseResult(uri="file:///home/me/a.py"),
+    "document/list": DocumentListResult(
+        documents=(
+            OpenDocumentInfo(
+                uri="file:///home/me/a.py",
+                path="/home/me/a.py",
+                version=2,
+                fingerprint="5d41402abc4b2a76",
+                n_bytes=1200,
+                n_lines=41,
+                warm_tokens=420,
+                kv_bytes=19000000,
+            ),
+        )
+    ),
+    "document/warm": WarmResult(
+        path="/home/me/a.py",
+        model="builtin",
+        head_tokens=420,
+        cached_tokens=100,
+        warm_tokens=420,
+        kv_bytes=19000000,
+        total_ms=850.5,
+    ),
     "stop": StopResult(pid=4711),
     "model/list": ModelListResult(models=(MODEL,), recommended="builtin"),
     "model/info": MODEL,

@@ -10,7 +10,7 @@ from plgd.engine.model import Model
 from plgd.errors import PlgdError
 from plgd.protocol.edits import Stage
 from plgd.server.scheduler import Ending, Job
-from plgd.server.worker import Worker
+from plgd.server.worker import Idle, Worker
 from server.machine import PATIENCE_S, Gate, Machine
 
 __all__ = ("Record", "Steps", "steps", "submit", "working")
@@ -58,9 +58,11 @@ def steps(*events: str, gate: Gate | None = None) -> Callable[[Model], Steps]:
 
 
 @contextmanager
-def working(machine: Machine, *, queue_limit: int = 8, unload_after_s: float = 0.0) -> Iterator[Worker[str, str]]:
+def working(
+    machine: Machine, *, idle: Idle | None = None, queue_limit: int = 8, unload_after_s: float = 0.0
+) -> Iterator[Worker[str, str]]:
     """Run a worker; whatever the test did, its thread ends."""
-    worker: Worker[str, str] = Worker(lambda: machine, queue_limit=queue_limit, unload_after_s=unload_after_s)
+    worker: Worker[str, str] = Worker(lambda: machine, idle, queue_limit=queue_limit, unload_after_s=unload_after_s)
     worker.start()
     try:
         yield worker

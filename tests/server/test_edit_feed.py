@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from plgd.edits.job import JobDelta, JobProgress
+from plgd.edits.events import JobDelta, JobProgress
 from plgd.errors import Cancelled
 from plgd.protocol.edits import EditDelta, EditProgress, Stage
 from plgd.server.dispatch import Call

@@ -73,8 +73,13 @@ class Document:
         return replace(document, path=found.path, n_links=found.n_links)
 
     @classmethod
-    def of_text(cls, text: str, name: str) -> Document:
+    def of_text(cls, text: str, name: str, path: Path | None = None) -> Document:
         """Take the text of a buffer.
+
+        Args:
+            text: all of it.
+            name: what to call it.
+            path: the file that the buffer belongs to, symbolic links followed; what is on disk does not count.
 
         Raises:
             NotText: NUL characters, or half a surrogate pair, which UTF-8 cannot hold.
@@ -84,7 +89,7 @@ class Document:
             data = text.encode()
         except UnicodeEncodeError as error:
             raise NotText.not_utf8(name, len(text[: error.start].encode())) from error
-        return cls._of(data, name, None)
+        return replace(cls._of(data, name, path), path=path)
 
     @classmethod
     def _of(cls, data: bytes, name: str, asked: Path | None) -> Document:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from plgd.documents.document import Document
+from plgd.documents.open import OpenDocuments, Opened
 
 __all__ = ("DocumentStore", "Seen")
 
@@ -37,20 +38,28 @@ class DocumentStore:
 
     Bounded: of more than `limit` names, those seen longest ago are forgotten and would count from 1 again. May be used
     from several threads.
+
+    Attributes:
+        open: the texts that editors hold.
     """
 
     def __init__(self, limit: int = _LIMIT) -> None:
+        self.open = OpenDocuments()
         self._limit = limit
         self._seen: OrderedDict[str, Seen] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, path: Path, name: str = "") -> Document:
-        """Read a file; arguments and errors as `Document.read`."""
+        """Read a file from the disk; arguments and errors as `Document.read`."""
         return self._versioned(Document.read(path, name))
 
     def of_text(self, text: str, name: str) -> Document:
         """Take the text of a buffer; arguments and errors as `Document.of_text`."""
         return self._versioned(Document.of_text(text, name))
+
+    def of_open(self, opened: Opened, name: str = "") -> Document:
+        """Take the text of an open document; errors as `Document.of_text`."""
+        return self._versioned(Document.of_text(opened.text, name or opened.name, opened.path))
 
     def note(self, name: str, fingerprint: str, n_bytes: int) -> int:
         """Remember a text under its real path or buffer name and return its version."""

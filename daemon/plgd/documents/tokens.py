@@ -106,6 +106,21 @@ class TokenIndex:
         tokens = list(chain.from_iterable(block.tokens for block in self._blocks[1:-1]))
         return Known(self._ends[0], self._ends[-2], tokens)
 
+    def encode_chat(self, system: str, user: str, reply_start: str, at: int) -> list[int]:
+        """Return the tokens of a prompt, as `Tokenizer.encode_chat` would.
+
+        Args:
+            system: the system's turn.
+            user: the user's turn; the text stands in it.
+            reply_start: the start of the reply.
+            at: the character of `user` at which the text begins.
+        """
+        inside = self.inside()
+        if inside is None:
+            return self._tokenizer.encode_chat(system, user, reply_start)
+        known = Known(at + inside.start, at + inside.end, inside.tokens)
+        return self._tokenizer.encode_known(system, user, reply_start, known)
+
     def encode_part(self, start: int, end: int, behind: str = "") -> list[int]:
         """Return the tokens of a part of the text, alone, with another text behind it.
 

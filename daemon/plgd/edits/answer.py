@@ -116,6 +116,7 @@ class Answer:
         stats, timing = self.stats, self._timing
         return EditStats(
             prompt_tokens=stats.n_prompt_tokens,
+            cached_tokens=stats.n_cached_tokens,
             output_tokens=stats.n_tokens,
             accepted_prediction_tokens=stats.n_accepted,
             rejected_prediction_tokens=stats.n_drafted - stats.n_accepted,

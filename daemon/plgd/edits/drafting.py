@@ -10,7 +10,7 @@ import msgspec
 from plgd.config import EngineConfig
 from plgd.edits.prompt import Prompt
 from plgd.edits.request import PreparedEdit
-from plgd.edits.view import view
+from plgd.edits.text_tokens import TextTokens
 from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import make_proposer
 from plgd.engine.model import Model
@@ -45,7 +45,9 @@ def settle_drafting(params: DraftingParams | None, engine: EngineConfig) -> Engi
         raise InvalidParams(f"`drafting`: {error}.") from error
 
 
-def make_edit_proposer(edit: PreparedEdit, prompt: Prompt, model: Model, engine: EngineConfig) -> Proposer:
+def make_edit_proposer(
+    edit: PreparedEdit, prompt: Prompt, model: Model, engine: EngineConfig, tokens: TextTokens | None = None
+) -> Proposer:
     """Make the proposer of an edit.
 
     Under `cost` the reply is drafted from the lines to rewrite, then the file around them, then the hint, then the
@@ -57,6 +59,7 @@ def make_edit_proposer(edit: PreparedEdit, prompt: Prompt, model: Model, engine:
         prompt: what the model is shown.
         model: whose tokens; of hint and sources, as much is used as the longest reply of it could hold.
         engine: the policy and its n-gram lengths.
+        tokens: of the text; made anew when left out.
     """
     tokenizer = model.tokenizer
     texts = _cut((edit.params.draft_hint or "", *edit.sources), _TOKEN_CHARACTERS * model.context_limit)
@@ -68,9 +71,10 @@ def make_edit_proposer(edit: PreparedEdit, prompt: Prompt, model: Model, engine:
             proposer.extend(other)
         return proposer
     # The reply ends with the fence, and so does what it is drafted from.
-    sources = [tokenizer.encode(prompt.source + prompt.fence)]
+    tokens = tokens or TextTokens(edit, tokenizer)
+    sources = [tokens.source(prompt.fence)]
     if len(edit.source_lines) < len(edit.document.lines):
-        sources.append(tokenizer.encode(view(edit.document.lines)))
+        sources.append(tokens.whole())
     return make_file_proposer(
         [*sources, *others],
         n_prompt=len(prompt.tokens),

@@ -5,67 +5,44 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Final
 
 from plgd.config import Config, EngineConfig
 from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
 from plgd.edits.answer import Answer
 from plgd.edits.apply import apply_edit
 from plgd.edits.coverage import Coverage
 from plgd.edits.drafting import make_edit_proposer, settle_drafting
+from plgd.edits.events import JobDelta, JobEvent, JobProgress
 from plgd.edits.guard import Verdict, check_ending, check_text
+from plgd.edits.head import document_label
 from plgd.edits.indentation import keep_tabs
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.edits.reply import ReplyReader
 from plgd.edits.reply_drafts import DraftRecorder
 from plgd.edits.request import PreparedEdit
 from plgd.edits.sampling import settle_sampling
+from plgd.edits.text_tokens import TextTokens
 from plgd.edits.timing import Timing
 from plgd.edits.view import rewrite_lines, view
 from plgd.engine.governor import make_governor
 from plgd.engine.model import Model
-from plgd.engine.sampling import Sampling
+from plgd.engine.proposer import Proposer
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
+from plgd.engine.target import Target
 from plgd.engine.types import StopReason
 from plgd.errors import Conflict, EngineError, TextTooLong
 from plgd.protocol.edits import EditMode, EditResult, EditStatus, Stage
 from plgd.text.lines import split_lines
 
-__all__ = ("JobDelta", "JobEvent", "JobProgress", "edit_steps")
+__all__ = ("edit_steps",)
 
 # Tokens that a reply may need beyond those of the text it rewrites: the closing fence and a small addition.
 _MARGIN: Final = 32
 # Of an ordinary token; a sample of so many times the context's length is about as long as the context.
 _TOKEN_CHARACTERS: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class JobProgress:
-    """Where the edit is.
-
-    Attributes:
-        stage: `PREFILL`, `DECODE` or `APPLY`.
-        percent: of the prompt while `PREFILL`, then of the text's lines that the reply has passed; 0 to 100.
-        n_tokens: of the prompt while `PREFILL`, then of the reply.
-        tokens_per_s: of the reply so far, 0 before it begins.
-    """
-
-    stage: Stage
-    percent: float
-    n_tokens: int
-    tokens_per_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class JobDelta:
-    """New text of the reply."""
-
-    text: str
-
-
-JobEvent = JobProgress | JobDelta
 
 
 def edit_steps(
@@ -76,6 +53,7 @@ def edit_steps(
     documents: DocumentStore,
     model: Model,
     config: Config,
+    warm: WarmStore | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Generator[JobEvent, None, EditResult]:
     """Carry out an edit on a model.
@@ -89,6 +67,7 @@ def edit_steps(
         documents: counts the versions of what is written.
         model: in memory, and this thread's.
         config: limits and drafting.
+        warm: what is kept of this document for the model, and will be.
         clock: seconds from any start.
 
     Yields:
@@ -108,21 +87,33 @@ def edit_steps(
     if expected is not None and expected != edit.document.fingerprint:
         return answer.unchanged(EditStatus.CONFLICT, f"{edit.document.shown()} is not the text with that fingerprint.")
     _check_size(edit, model)
+    alone = model.ranges_alone and edit.source_lines != edit.document.lines
+    label = document_label(edit.document, alone=alone)
+    index = warm.index(label.document, view(edit.document.lines), model.tokenizer) if warm is not None else None
     prompt = make_prompt(
-        edit.document, edit.lines, edit.params.instruction, model.tokenizer, ranges_alone=model.ranges_alone
+        edit.document,
+        edit.lines,
+        edit.params.instruction,
+        model.tokenizer,
+        ranges_alone=model.ranges_alone,
+        index=index,
     )
-    _check_room(edit, prompt, model)
+    tokens = TextTokens(edit, model.tokenizer, index)
+    _check_room(edit, prompt, model, tokens)
     stops_at = edit.params.max_tokens or model.context_limit
     answer.sampling = settle_sampling(edit.params.sampling, config)
     drafting = settle_drafting(edit.params.drafting, config.engine)
-    engine = _make_session(edit, prompt, model, drafting, answer.sampling)
+    target = model.target(answer.sampling)
+    engine = _make_session(target, make_edit_proposer(edit, prompt, model, drafting, tokens), model, drafting)
     answer.stats, answer.policy = engine.stats, drafting.policy
-    for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice):
-        yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
     reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
     answer.drafts = DraftRecorder() if edit.params.show_drafts else None
     stops = Stops(model.eos_tokens, stops_at, reader)
-    answer.stopped = yield from _decode(engine, reader, stops, prompt, timing, answer.drafts)
+    with warm.lend(label, target, prompt.tokens) if warm is not None else contextlib.nullcontext() as loan:
+        n_warm = loan.n_warm if loan is not None else 0
+        for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice, n_warm=n_warm):
+            yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
+        answer.stopped = yield from _decode(engine, reader, stops, prompt, timing, answer.drafts)
     answer.raw_reply = reader.raw
     if cut_off := check_ending(answer.stopped, timing.n_tokens):
         return answer.unchanged(EditStatus.TRUNCATED, cut_off)
@@ -151,19 +142,16 @@ def _check_size(edit: PreparedEdit, model: Model) -> None:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit, about=True)
 
 
-def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model) -> None:
-    n_source = len(model.tokenizer.encode(prompt.source))
+def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model, tokens: TextTokens) -> None:
+    n_source = len(tokens.source(""))
     n_needed = len(prompt.tokens) + n_source + _MARGIN
     if n_needed > model.context_limit:
         raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
 
 
-def _make_session(
-    edit: PreparedEdit, prompt: Prompt, model: Model, drafting: EngineConfig, sampling: Sampling
-) -> Session:
-    proposer = make_edit_proposer(edit, prompt, model, drafting)
+def _make_session(target: Target, proposer: Proposer, model: Model, drafting: EngineConfig) -> Session:
     governor = make_governor(drafting.policy, max_draft=drafting.max_draft, costs=model.costs)
-    return Session(model.target(sampling), proposer, governor)
+    return Session(target, proposer, governor)
 
 
 def _decode(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from plgd.documents.document import Document
+from plgd.documents.tokens import TokenIndex
 from plgd.edits.language import language_of
 from plgd.edits.view import view
 from plgd.engine.model import Tokenizer
@@ -45,7 +46,13 @@ class Prompt:
 
 
 def make_prompt(
-    document: Document, lines: LineRange, instruction: str, tokenizer: Tokenizer, *, ranges_alone: bool = False
+    document: Document,
+    lines: LineRange,
+    instruction: str,
+    tokenizer: Tokenizer,
+    *,
+    ranges_alone: bool = False,
+    index: TokenIndex | None = None,
 ) -> Prompt:
     """Make the prompt of an edit.
 
@@ -55,13 +62,20 @@ def make_prompt(
         instruction: the user's words; blanks around them are dropped.
         tokenizer: the model's.
         ranges_alone: show the model nothing of the file but the lines to rewrite.
+        index: of the whole text as the model sees it, so that it is not tokenized again.
     """
     source = view(document.lines[lines.first - 1 : lines.last])
     whole = source if ranges_alone else view(document.lines)
     instruction = instruction.strip()
     fence, language = fence_for(whole, instruction), language_of(document.name)
-    user = _user_turn(document.name, whole, source, instruction, f"{fence}{language}\n", fence)
-    tokens = tokenizer.encode_chat(SYSTEM, user, f"{fence}{language}\n")
+    opening = f"{fence}{language}\n"
+    shown = re.sub(r"\s", " ", document.name)  # a file's name may hold newlines
+    head = f"File: {shown}\n{opening}"
+    user = head + whole + _behind_whole(whole, source, instruction, opening, fence)
+    if index is not None and index.text == whole:
+        tokens = index.encode_chat(SYSTEM, user, opening, len(head))
+    else:
+        tokens = tokenizer.encode_chat(SYSTEM, user, opening)
     return Prompt(tuple(tokens), source, language, fence)
 
 
@@ -79,9 +93,6 @@ def wants_fences(instruction: str) -> bool:
     return _WANTS_FENCES.search(instruction) is not None
 
 
-def _user_turn(name: str, whole: str, source: str, instruction: str, opening: str, fence: str) -> str:
-    shown = re.sub(r"\s", " ", name)  # a file's name may hold newlines
-    parts = [f"File: {shown}\n{opening}{whole}{fence}\n"]
-    if source != whole:
-        parts.append(f"{opening}{source}{fence}\n")
-    return "".join((*parts, "\n", instruction))
+def _behind_whole(whole: str, source: str, instruction: str, opening: str, fence: str) -> str:
+    again = f"{opening}{source}{fence}\n" if source != whole else ""
+    return f"{fence}\n{again}\n{instruction}"

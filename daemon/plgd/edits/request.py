@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from plgd.documents.document import Document
+from plgd.documents.open import Opened
 from plgd.documents.store import DocumentStore
 from plgd.edits.sources import read_sources
 from plgd.edits.write import check_writable
-from plgd.errors import EmptyInstruction, InvalidParams, LinesOutOfRange
+from plgd.errors import EmptyInstruction, InvalidParams, LinesOutOfRange, UnsavedChanges
 from plgd.protocol.edits import EditMode, EditParams, LineRange
 
-__all__ = ("PreparedEdit", "prepare")
+__all__ = ("PreparedEdit", "prepare", "read_text")
 
 _TEXT_NAME: Final = "text.txt"
 # Both stand in the prompt. Far more than anybody writes, and tokenized in a moment.
@@ -43,18 +45,25 @@ class PreparedEdit:
         return self.document.lines[self.lines.first - 1 : self.lines.last]
 
 
-def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
-    """Check a request and read its text.
+def prepare(params: EditParams, documents: DocumentStore, client: Hashable = None) -> PreparedEdit:
+    """Check a request and read its text, from the editor that holds it or else from the disk.
 
     A `base_fingerprint` is not compared here: a text that differs is an answer (`conflict`), not an error.
 
+    Args:
+        params: the request.
+        documents: those that are open, and the versions.
+        client: who asks; its own open documents go before those of others.
+
     Raises:
-        InvalidParams: not exactly one of `path` and `text`, a relative path, `apply` without a path, `max_tokens`
-            below 1, an instruction or a name that is too long, or sources that make no sense.
+        InvalidParams: not exactly one of `path`, `uri` and `text`, a relative path, `apply` without a path,
+            `max_tokens` below 1, an instruction or a name that is too long, or sources that make no sense.
         EmptyInstruction: nothing but blanks.
         FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text or a source cannot be had.
         LinesOutOfRange: the range is reversed or runs past the end.
         ReadOnlyTarget: `apply` to a file that cannot be written.
+        UnsavedChanges: `apply` to a file of which an editor holds another text.
+        DocumentNotOpen, OutOfSync: the open document cannot be used.
     """
     if not params.instruction.strip():
         raise EmptyInstruction
@@ -62,7 +71,7 @@ def prepare(params: EditParams, documents: DocumentStore) -> PreparedEdit:
     _check_length("name", params.name or "", _NAME_LIMIT)
     if params.max_tokens is not None and params.max_tokens < 1:
         raise InvalidParams(f"`max_tokens` must be at least 1, not {params.max_tokens}.")
-    document = _document(params, documents)
+    document = _document(params, documents, client)
     n_lines = len(document.lines)
     lines = params.range or LineRange(first=1, last=n_lines)
     if not 1 <= lines.first <= lines.last <= n_lines:
@@ -77,14 +86,54 @@ def _check_length(what: str, text: str, limit: int) -> None:
         raise InvalidParams(f"The {what} has {len(text):,} characters; {limit:,} are the most.")
 
 
-def _document(params: EditParams, documents: DocumentStore) -> Document:
-    if params.path is not None and params.text is None:
-        path = Path(params.path)
-        if not path.is_absolute():
-            raise InvalidParams(f"`path` must be absolute, not {params.path!r}: the daemon has another working folder.")
-        return documents.read(path, params.name or "")
-    if params.text is not None and params.path is None:
-        if params.mode is EditMode.APPLY:
+def read_text(path: str, documents: DocumentStore, client: Hashable = None, name: str = "") -> Document:
+    """Read a text: from the editor that holds it, or else from the disk.
+
+    Args:
+        path: absolute.
+        documents: those that are open.
+        client: who asks; its own open documents go before those of others.
+        name: what to call it; by default as its editor does, or the path's last part.
+
+    Raises:
+        InvalidParams: a relative path.
+        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText, OutOfSync: the text cannot be had.
+    """
+    opened = _held(path, documents, client)
+    return documents.read(Path(path), name) if opened is None else documents.of_open(opened, name)
+
+
+def _document(params: EditParams, documents: DocumentStore, client: Hashable) -> Document:
+    if sum(given is not None for given in (params.path, params.uri, params.text)) != 1:
+        raise InvalidParams("Give exactly one of `path`, `uri` and `text`.")
+    is_applied, name = params.mode is EditMode.APPLY, params.name or ""
+    if params.text is not None:
+        if is_applied:
             raise InvalidParams("`apply` needs a `path`; a `text` can only be edited with `propose`.")
-        return documents.of_text(params.text, params.name or _TEXT_NAME)
-    raise InvalidParams("Give exactly one of `path` and `text`.")
+        return documents.of_text(params.text, name or _TEXT_NAME)
+    if params.uri is None:
+        path = params.path or ""
+        opened = _held(path, documents, client)
+        if opened is None:
+            return documents.read(Path(path), name)
+    else:
+        opened = documents.open.get(client, params.uri)
+    document = documents.of_open(opened, name)
+    return _saved(document, documents) if is_applied else document
+
+
+def _held(path: str, documents: DocumentStore, client: Hashable) -> Opened | None:
+    """Return what an editor holds of a file."""
+    if not Path(path).is_absolute():
+        raise InvalidParams(f"`path` must be absolute, not {path!r}: the daemon has another working folder.")
+    return documents.open.at(client, Path(path))
+
+
+def _saved(document: Document, documents: DocumentStore) -> Document:
+    """Return an open document as it is on disk, where it is the same."""
+    if document.path is None:
+        raise InvalidParams("`apply` needs a file; an open text without one can only be edited with `propose`.")
+    on_disk = documents.read(document.path, document.name)
+    if on_disk.fingerprint != document.fingerprint:
+        raise UnsavedChanges.at(on_disk.shown())
+    return on_disk

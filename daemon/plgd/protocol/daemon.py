@@ -20,6 +20,7 @@ __all__ = (
     "StatusResult",
     "StopParams",
     "StopResult",
+    "WarmInfo",
 )
 
 # Raised when an old client could misread a new daemon. `hello` compares it.
@@ -71,11 +72,44 @@ class JobInfo(Reply, frozen=True):
 
 
 class DocumentInfo(Reply, frozen=True):
-    """A text that the daemon holds."""
+    """A text that the daemon has seen.
+
+    Attributes:
+        name: its real path, or a text's name.
+        version: counts the texts seen under this name, from 1.
+        warm_tokens: tokens of its prompt whose KV is kept.
+        kv_bytes: memory that they take.
+        is_open: an editor holds it.
+    """
 
     name: str
     version: int
     n_bytes: int
+    warm_tokens: int = 0
+    kv_bytes: int = 0
+    is_open: bool = False
+
+
+class WarmInfo(Reply, frozen=True):
+    """How the kept KV fares; counts are since the model was loaded first.
+
+    Attributes:
+        kv_bytes: memory that it takes.
+        kv_limit_bytes: memory that it may take; 0 before a model is loaded, and when nothing is kept.
+        prompts: prompts so far.
+        warm_prompts: those whose beginning was warm.
+        prompt_tokens: tokens of all prompts.
+        cached_tokens: those of them that were warm.
+        dropped: kept states that went for others.
+    """
+
+    kv_bytes: int = 0
+    kv_limit_bytes: int = 0
+    prompts: int = 0
+    warm_prompts: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    dropped: int = 0
 
 
 class StatusResult(Reply, frozen=True):
@@ -93,6 +127,8 @@ class StatusResult(Reply, frozen=True):
         socket: path of the socket.
         uptime_s: seconds since start.
         n_edits: edits answered since start.
+        documents: texts seen, longest ago first.
+        warm: what is kept of them for the next edit.
     """
 
     state: Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
@@ -109,6 +145,7 @@ class StatusResult(Reply, frozen=True):
     uptime_s: float
     n_edits: int
     documents: tuple[DocumentInfo, ...] = ()
+    warm: WarmInfo = WarmInfo()
 
 
 class StopParams(Message, frozen=True):

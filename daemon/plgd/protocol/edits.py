@@ -67,11 +67,13 @@ class LineRange(Message, frozen=True):
 
 
 class EditParams(Message, frozen=True):
-    """One edit. Exactly one of `path` and `text` is given.
+    """One edit. Exactly one of `path`, `uri` and `text` is given.
 
     Attributes:
         instruction: what to change, in the user's words.
-        path: absolute path of a file to read and, with `apply`, to write.
+        path: absolute path of a file to read and, with `apply`, to write. The text of an editor that has it open
+            (`document/open`) goes before the disk.
+        uri: an open document, by the name that it was opened under.
         text: the text itself, for a buffer that is not on disk.
         name: the file name that the model is told; by default the path's last part, or `text.txt`.
         range: the lines that may change; the whole text when missing.
@@ -89,6 +91,7 @@ class EditParams(Message, frozen=True):
 
     instruction: str
     path: str | None = None
+    uri: str | None = None
     text: str | None = None
     name: str | None = None
     range: LineRange | None = None

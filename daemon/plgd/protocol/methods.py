@@ -18,6 +18,17 @@ from plgd.protocol.daemon import (
     StopParams,
     StopResult,
 )
+from plgd.protocol.documents import (
+    ChangeParams,
+    ChangeResult,
+    CloseParams,
+    CloseResult,
+    DocumentListResult,
+    OpenParams,
+    OpenResult,
+    WarmParams,
+    WarmResult,
+)
 from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 
@@ -51,6 +62,11 @@ HELLO: Final = Method("hello", HelloParams, HelloResult, "Introduce the client; 
 PING: Final = Method("ping", NoParams, PingResult, "Do nothing; measures the round trip.")
 STATUS: Final = Method("status", NoParams, StatusResult, "Say what the daemon is doing; never waits for the model.")
 EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.")
+DOCUMENT_OPEN: Final = Method("document/open", OpenParams, OpenResult, "Hold a text that an editor has open.")
+DOCUMENT_CHANGE: Final = Method("document/change", ChangeParams, ChangeResult, "Change an open document.")
+DOCUMENT_CLOSE: Final = Method("document/close", CloseParams, CloseResult, "Forget an open document.")
+DOCUMENT_LIST: Final = Method("document/list", NoParams, DocumentListResult, "List the open documents.")
+DOCUMENT_WARM: Final = Method("document/warm", WarmParams, WarmResult, "Prefill a file for the next edit of it.")
 STOP: Final = Method("stop", StopParams, StopResult, "Finish the work, remove the socket, answer and exit.")
 MODEL_LIST: Final = Method("model/list", NoParams, ModelListResult, "List the catalog and every pulled model.")
 MODEL_INFO: Final = Method("model/info", ModelParams, ModelInfo, "Describe one model.")
@@ -60,7 +76,23 @@ DOCTOR: Final = Method("doctor", NoParams, DoctorResult, "Check device, BLAS, ve
 
 METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
     method.name: method  # type: ignore[misc]  # the table forgets what each entry knows of its types
-    for method in (HELLO, PING, STATUS, EDIT, STOP, MODEL_LIST, MODEL_INFO, MODEL_USE, MODEL_PULL, DOCTOR)
+    for method in (
+        HELLO,
+        PING,
+        STATUS,
+        EDIT,
+        DOCUMENT_OPEN,
+        DOCUMENT_CHANGE,
+        DOCUMENT_CLOSE,
+        DOCUMENT_LIST,
+        DOCUMENT_WARM,
+        STOP,
+        MODEL_LIST,
+        MODEL_INFO,
+        MODEL_USE,
+        MODEL_PULL,
+        DOCTOR,
+    )
 }
 
 CANCEL: Final = Notification("$/cancelRequest", CancelParams, "client", "Stop a request of this connection.")

@@ -8,6 +8,7 @@ import logging
 import os
 import resource
 import socket
+import time
 from collections.abc import Callable
 from contextlib import closing
 from typing import Final
@@ -17,15 +18,17 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from plgd.config import Config
-from plgd.edits.job import JobEvent
+from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
+from plgd.edits.events import JobEvent, JobResult
 from plgd.errors import TooManyConnections
 from plgd.paths import Paths
-from plgd.protocol.edits import EditResult
 from plgd.protocol.envelope import encode_failure
 from plgd.server.backend import Backend, MakeBackend
 from plgd.server.connection import Connection
 from plgd.server.dispatch import Dispatcher
 from plgd.server.handlers import Handlers
+from plgd.server.idle import IdleWork
 from plgd.server.instance import Instance, peer_uid
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
@@ -63,15 +66,26 @@ class Daemon:
 
     def __init__(self, config: Config, paths: Paths, make_backend: MakeBackend, make_models: MakeModelStore) -> None:
         self._config = config.daemon
-        self._worker: Worker[JobEvent, EditResult] = Worker(
+        documents, store = DocumentStore(), WarmStore(time.monotonic)
+        self._worker: Worker[JobEvent, JobResult] = Worker(
             make_backend,
+            IdleWork(documents, store, config.warm),
             queue_limit=config.daemon.queue_limit,
             unload_after_s=config.daemon.unload_after_s,
         )
         self._lifecycle = Lifecycle()
         self._dispatcher = Dispatcher()
         self._connections: set[Connection] = set()
-        handlers = Handlers(config, paths, self._worker, make_models, self._lifecycle, self.request_stop)
+        handlers = Handlers(
+            config,
+            paths,
+            self._worker,
+            make_models,
+            self._lifecycle,
+            self.request_stop,
+            documents=documents,
+            store=store,
+        )
         handlers.register(self._dispatcher)
 
     @property

@@ -14,7 +14,7 @@ from plgd.errors import Cancelled, FrameTooLarge, HelloFirst, InvalidParams, Inv
 from plgd.protocol import envelope
 from plgd.protocol.framing import Splitter
 from plgd.protocol.methods import CANCEL, HELLO, STOP
-from plgd.server.dispatch import Dispatcher
+from plgd.server.dispatch import Client, Dispatcher
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.outbox import Outbox
 from plgd.stream import Stream
@@ -49,12 +49,24 @@ class Connection:
         self._splitter = Splitter(frame_limit)
         self._outbox = Outbox(max(frame_limit, _OUTBOX_BYTES))
         self._requests: dict[envelope.RequestId, anyio.CancelScope] = {}
+        self._client = Client()
         self._greeted = False
         self._reading = anyio.CancelScope()
         self._whole = anyio.CancelScope()
 
     async def serve(self) -> None:
         """Serve the client until the connection ends; the requests that are still under way then are cancelled."""
+        try:
+            await self._serve()
+        finally:
+            for farewell in self._client.farewells:
+                farewell()
+
+    def finish(self) -> None:
+        """Read no more; the connection ends when the requests that are under way are answered."""
+        self._reading.cancel()
+
+    async def _serve(self) -> None:
         with closing(self._stream), self._whole:
             async with anyio.create_task_group() as sending:
                 sending.start_soon(self._send_forever)
@@ -65,10 +77,6 @@ class Connection:
                         requests.cancel_scope.cancel()
                 self._outbox.close()
                 self._whole.deadline = anyio.current_time() + _FLUSH_TIMEOUT_S
-
-    def finish(self) -> None:
-        """Read no more; the connection ends when the requests that are under way are answered."""
-        self._reading.cancel()
 
     async def _send_forever(self) -> None:
         try:
@@ -110,7 +118,7 @@ class Connection:
 
     async def _take_request(self, request: envelope.Request, requests: TaskGroup) -> None:
         if request.method == HELLO.name:
-            answer = await self._dispatcher.answer(request, self._send)
+            answer = await self._dispatcher.answer(request, self._send, self._client)
             self._greeted = self._greeted or answer.succeeded
             self._send(answer.line)
         elif not self._greeted:
@@ -132,7 +140,7 @@ class Connection:
         with nullcontext() if request.method == STOP.name else self._lifecycle.request():
             line = envelope.encode_failure(request.id, Cancelled())
             with scope:
-                line = (await self._dispatcher.answer(request, self._send)).line
+                line = (await self._dispatcher.answer(request, self._send, self._client)).line
             del self._requests[request.id]
             self._send(line)
 

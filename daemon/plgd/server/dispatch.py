@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -14,12 +14,23 @@ from plgd.errors import MethodNotFound, PlgdError, VersionMismatch
 from plgd.protocol import envelope
 from plgd.protocol.methods import Method, Notification
 
-__all__ = ("Answer", "Call", "Dispatcher", "VersionRefused")
+__all__ = ("Answer", "Call", "Client", "Dispatcher", "VersionRefused")
 
 ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
 ResultT = TypeVar("ResultT", bound=msgspec.Struct)
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, slots=True)
+class Client:
+    """One connection, as handlers know it.
+
+    Attributes:
+        farewells: called when it ends.
+    """
+
+    farewells: list[Callable[[], None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +40,12 @@ class Call:
     Attributes:
         id: chosen by the client.
         send: takes a line for the client; never waits.
+        client: who made it.
     """
 
     id: envelope.RequestId
     send: Callable[[bytes], None]
+    client: Client = field(default_factory=Client)
 
     def notify(self, note: Notification[ParamsT], params: ParamsT) -> None:
         """Send a notification to the client that made the request."""
@@ -77,17 +90,18 @@ class Dispatcher:
         """Let a handler answer a method."""
         self._entries[method.name] = _Entry(method, handler)
 
-    async def answer(self, request: envelope.Request, send: Callable[[bytes], None]) -> Answer:
+    async def answer(self, request: envelope.Request, send: Callable[[bytes], None], client: Client) -> Answer:
         """Carry out a request; whatever fails becomes an error of the protocol.
 
         Args:
             request: what to do.
             send: takes lines for the client while the request is under way; never waits.
+            client: who made it.
         """
         try:
             entry = self._find(request.method)
             params = envelope.decode_params(entry.method, request.params)
-            result = await entry.handler(Call(request.id, send), params)
+            result = await entry.handler(Call(request.id, send, client), params)
             return Answer(envelope.encode_success(request.id, result), succeeded=True)
         except VersionRefused as refused:
             line = envelope.encode_failure(request.id, refused.error, refused.data)

@@ -10,7 +10,7 @@ from typing import Final
 import anyio
 
 from plgd.documents.document import Document
-from plgd.edits.job import JobDelta, JobEvent, JobProgress
+from plgd.edits.events import JobDelta, JobEvent, JobProgress, JobResult
 from plgd.errors import PlgdError
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.edits import EditDelta, EditProgress, EditResult, EditStats, EditStatus, Stage
@@ -46,7 +46,7 @@ class EditFeed:
         self._sent: EditProgress | None = None
         self._sent_at = 0.0
         self._latest = EditProgress(id=call.id, stage=Stage.QUEUED)
-        self._outcome: EditResult | PlgdError | Ending | None = None
+        self._outcome: JobResult | PlgdError | Ending | None = None
         self.over = anyio.Event()
 
     @property
@@ -62,7 +62,7 @@ class EditFeed:
         )
 
     @property
-    def outcome(self) -> EditResult | PlgdError | Ending:
+    def outcome(self) -> JobResult | PlgdError | Ending:
         """What became of the job; to be asked when it is over."""
         if self._outcome is None:
             raise RuntimeError("the job is not over")
@@ -78,7 +78,7 @@ class EditFeed:
         """The job yielded an event."""
         self._post(lambda: self._forward(event))
 
-    def ended(self, outcome: EditResult | PlgdError | Ending) -> None:
+    def ended(self, outcome: JobResult | PlgdError | Ending) -> None:
         """The job is over."""
         self._post(lambda: self._end(outcome))
 
@@ -133,7 +133,7 @@ class EditFeed:
             return True
         return self._latest != self._sent and self._clock() - self._sent_at >= _PROGRESS_INTERVAL_S
 
-    def _end(self, outcome: EditResult | PlgdError | Ending) -> None:
+    def _end(self, outcome: JobResult | PlgdError | Ending) -> None:
         if self._outcome is None:
             self._outcome = outcome
             self.over.set()

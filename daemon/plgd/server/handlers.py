@@ -17,9 +17,12 @@ from anyio import to_thread
 
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
 from plgd.edits.drafting import settle_drafting
-from plgd.edits.job import JobEvent, edit_steps
-from plgd.edits.request import prepare
+from plgd.edits.events import JobEvent, JobResult
+from plgd.edits.job import edit_steps
+from plgd.edits.request import prepare, read_text
+from plgd.edits.warm_up import warm_steps
 from plgd.errors import Cancelled, InvalidParams, PlgdError, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol import methods
@@ -27,7 +30,6 @@ from plgd.protocol.base import NoParams
 from plgd.protocol.daemon import (
     PROTOCOL_VERSION,
     DoctorResult,
-    DocumentInfo,
     HelloParams,
     HelloResult,
     PingResult,
@@ -35,17 +37,19 @@ from plgd.protocol.daemon import (
     StopParams,
     StopResult,
 )
+from plgd.protocol.documents import WarmParams, WarmResult
 from plgd.protocol.edits import EditParams, EditResult
 from plgd.protocol.envelope import ErrorData
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
+from plgd.server.document_handlers import DocumentHandlers
 from plgd.server.edit_feed import EditFeed, replaced_result
 from plgd.server.edit_log import EditNotes, logged_edit
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.scheduler import Ending, Job
-from plgd.server.status import resident_bytes, say_state
+from plgd.server.status import describe_documents, describe_warmth, resident_bytes, say_state
 from plgd.server.worker import Worker
 from plgd.version import __version__
 
@@ -67,16 +71,21 @@ class Handlers:
         make_models: makes the store of models; called at the first need, in a thread.
         lifecycle: knows whether the daemon is about to stop.
         request_stop: makes it stop, after finishing its edits or after cancelling them.
+        documents: those that are open, and the versions of those seen.
+        store: what is kept of them between edits; the worker's.
     """
 
     def __init__(
         self,
         config: Config,
         paths: Paths,
-        worker: Worker[JobEvent, EditResult],
+        worker: Worker[JobEvent, JobResult],
         make_models: MakeModelStore,
         lifecycle: Lifecycle,
         request_stop: Callable[[bool], None],
+        *,
+        documents: DocumentStore,
+        store: WarmStore,
     ) -> None:
         self._config = config
         self._paths = paths
@@ -84,17 +93,20 @@ class Handlers:
         self._make_models = make_models
         self._lifecycle = lifecycle
         self._request_stop = request_stop
-        self._documents = DocumentStore()
+        self._documents = documents
+        self._store = store
         self._models: ModelStore | None = None
         self._making_models = anyio.Lock()
         self._feeds: dict[str, EditFeed] = {}
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let every method be answered."""
+        DocumentHandlers(self._documents, self._store, self._worker.wake).register(dispatcher)
         dispatcher.add(methods.HELLO, self.hello)
         dispatcher.add(methods.PING, self.ping)
         dispatcher.add(methods.STATUS, self.status)
         dispatcher.add(methods.EDIT, self.edit)
+        dispatcher.add(methods.DOCUMENT_WARM, self.document_warm)
         dispatcher.add(methods.STOP, self.stop)
         dispatcher.add(methods.MODEL_LIST, self.model_list)
         dispatcher.add(methods.MODEL_INFO, self.model_info)
@@ -140,15 +152,13 @@ class Handlers:
             socket=str(self._paths.socket),
             uptime_s=self._lifecycle.uptime_s,
             n_edits=self._lifecycle.n_edits,
-            documents=tuple(
-                DocumentInfo(name=seen.name, version=seen.version, n_bytes=seen.n_bytes)
-                for seen in self._documents.seen()
-            ),
+            documents=describe_documents(self._documents, self._store.counts),
+            warm=describe_warmth(self._store.counts),
         )
 
     async def edit(self, call: Call, params: EditParams) -> EditResult:
         """Check the input at once, then queue the edit and wait for it."""
-        with logged_edit(params.path) as notes:
+        with logged_edit(params.path or params.uri) as notes:
             notes.result = await self._edit(call, params, notes)
             return notes.result
 
@@ -156,14 +166,13 @@ class Handlers:
         received = time.monotonic()
         self._lifecycle.check_open()
         settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
-        prepared = await to_thread.run_sync(prepare, params, self._documents)
+        prepared = await to_thread.run_sync(prepare, params, self._documents, call.client)
         document = prepared.document
         models = await self._need_models()
         model = notes.model = await to_thread.run_sync(models.find, params.model)
-        self._lifecycle.check_open()
         session = secrets.token_hex(8)
         feed = EditFeed(call, session, document.shown())
-        job: Job[JobEvent, EditResult] = Job(
+        job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=(document.path, prepared.lines) if document.path is not None else None,
             start=lambda loaded: edit_steps(
@@ -173,9 +182,43 @@ class Handlers:
                 documents=self._documents,
                 model=loaded,
                 config=self._config,
+                warm=self._store if self._config.warm.enabled else None,
             ),
             observer=feed,
         )
+        outcome = await self._run(feed, session, job)
+        self._lifecycle.n_edits += 1
+        return outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
+
+    async def document_warm(self, call: Call, params: WarmParams) -> WarmResult:
+        """Read a text and prefill it, in its turn with the edits."""
+        received = time.monotonic()
+        find = partial(read_text, params.path, self._documents, call.client)
+        document = await to_thread.run_sync(find)
+        models = await self._need_models()
+        model = await to_thread.run_sync(models.find, params.model)
+        session = secrets.token_hex(8)
+        feed = EditFeed(call, session, document.shown())
+        job: Job[JobEvent, JobResult] = Job(
+            model=model,
+            key=("warm", document.path),
+            start=lambda loaded: warm_steps(
+                document,
+                received=received,
+                model=loaded,
+                warm=self._store,
+                slice_tokens=self._config.engine.prefill_slice,
+            ),
+            observer=feed,
+        )
+        outcome = await self._run(feed, session, job)
+        if not isinstance(outcome, WarmResult):
+            raise Cancelled
+        return outcome
+
+    async def _run(self, feed: EditFeed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
+        """Queue a job and wait for its result, or for the newer job that takes its place."""
+        self._lifecycle.check_open()
         self._worker.submit(job)
         self._feeds[session] = feed
         try:
@@ -186,12 +229,9 @@ class Handlers:
             raise outcome
         if outcome is Ending.CANCELLED:
             raise Cancelled
-        self._lifecycle.n_edits += 1
-        if isinstance(outcome, Ending):
-            return replaced_result(document, session, model)
         return outcome
 
-    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, EditResult]) -> EditResult | PlgdError | Ending:
+    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, JobResult]) -> JobResult | PlgdError | Ending:
         try:
             await feed.over.wait()
         except anyio.get_cancelled_exc_class():

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from plgd.protocol.daemon import JobInfo
+from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmCounts
+from plgd.protocol.daemon import DocumentInfo, JobInfo, WarmInfo
 from plgd.protocol.edits import Stage
 from plgd.server.worker import WorkerState
 
-__all__ = ("State", "resident_bytes", "say_state")
+__all__ = ("State", "describe_documents", "describe_warmth", "resident_bytes", "say_state")
 
 State: TypeAlias = Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
 
@@ -37,6 +39,36 @@ def say_state(worker: WorkerState, jobs: Sequence[JobInfo], *, stopping: bool) -
 
 def _edits(n: int) -> str:
     return f"{n} edit" if n == 1 else f"{n} edits"
+
+
+def describe_documents(documents: DocumentStore, counts: WarmCounts) -> tuple[DocumentInfo, ...]:
+    """Describe the texts that the daemon has seen, and what is kept of them."""
+    states = {name: (n_tokens, n_bytes) for name, n_tokens, n_bytes in counts.documents}
+    opened = {each.key for each in documents.open.all()}
+    return tuple(
+        DocumentInfo(
+            name=seen.name,
+            version=seen.version,
+            n_bytes=seen.n_bytes,
+            warm_tokens=states.get(seen.name, (0, 0))[0],
+            kv_bytes=states.get(seen.name, (0, 0))[1],
+            is_open=seen.name in opened,
+        )
+        for seen in documents.seen()
+    )
+
+
+def describe_warmth(counts: WarmCounts) -> WarmInfo:
+    """Describe how the kept KV fares."""
+    return WarmInfo(
+        kv_bytes=counts.n_bytes,
+        kv_limit_bytes=counts.limit_bytes,
+        prompts=counts.n_prompts,
+        warm_prompts=counts.n_hits,
+        prompt_tokens=counts.n_prompt_tokens,
+        cached_tokens=counts.n_cached_tokens,
+        dropped=counts.n_dropped,
+    )
 
 
 def resident_bytes() -> int:

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from plgd.engine.model import Model
 from plgd.errors import Cancelled, ConnectionLost, EngineError, PlgdError, ShuttingDown
 from plgd.protocol.edits import Stage
-from plgd.server.backend import Backend, MakeBackend
+from plgd.server.backend import Backend, Device, MakeBackend
 from plgd.server.scheduler import Ending, Job, Scheduler
 
-__all__ = ("Worker", "WorkerState")
+__all__ = ("Idle", "Worker", "WorkerState")
 
 EventT = TypeVar("EventT")
 ResultT = TypeVar("ResultT")
@@ -53,6 +53,43 @@ class WorkerState:
     device_bytes: int = 0
 
 
+class Idle(Protocol):
+    """What there is to do while nobody waits. Called on the worker's thread; `due_in` must return at once."""
+
+    def loaded(self, device: Device) -> None:
+        """A model is in memory now."""
+        ...
+
+    def unloaded(self) -> None:
+        """The model leaves memory."""
+        ...
+
+    def due_in(self) -> float | None:
+        """Return the seconds until there is something to do with the model; None when there is nothing."""
+        ...
+
+    def step(self, model: Model) -> bool:
+        """Do a short piece of it and return whether memory was let go."""
+        ...
+
+
+class _Nothing:
+    """Nothing to do."""
+
+    def loaded(self, device: Device) -> None:
+        """Take note of nothing."""
+
+    def unloaded(self) -> None:
+        """Let go of nothing."""
+
+    def due_in(self) -> None:
+        """Return None."""
+
+    def step(self, model: Model) -> bool:  # noqa: ARG002  # there is nothing to do with it
+        """Do nothing."""
+        return False
+
+
 class Worker(Generic[EventT, ResultT]):
     """Runs jobs on the model, one step at a time, in a thread of its own.
 
@@ -60,12 +97,16 @@ class Worker(Generic[EventT, ResultT]):
 
     Args:
         make_backend: makes what loads models.
+        idle: what there is to do while nobody waits; nothing when left out.
         queue_limit: jobs that may wait or run at once.
         unload_after_s: seconds without a job until the model leaves memory; 0 keeps it.
     """
 
-    def __init__(self, make_backend: MakeBackend, *, queue_limit: int, unload_after_s: float) -> None:
+    def __init__(
+        self, make_backend: MakeBackend, idle: Idle | None = None, *, queue_limit: int, unload_after_s: float
+    ) -> None:
         self._make_backend = make_backend
+        self._idle: Idle = idle or _Nothing()
         self._unload_after_s = unload_after_s
         self._scheduler: Scheduler[EventT, ResultT] = Scheduler(limit=queue_limit, n_turns=_N_TURNS)
         self._errands: deque[Callable[[], None]] = deque()
@@ -115,6 +156,11 @@ class Worker(Generic[EventT, ResultT]):
                 job.observer.ended(Ending.CANCELLED)
             for job in self._scheduler.running:
                 self._scheduler.cancel(job)
+
+    def wake(self) -> None:
+        """Look again whether there is something to do while nobody waits."""
+        with self._changed:
+            self._changed.notify()
 
     def run_errand(self, errand: Callable[[Backend], ValueT]) -> Future[ValueT]:
         """Run a short function on the worker's thread between two steps."""
@@ -184,10 +230,14 @@ class Worker(Generic[EventT, ResultT]):
                     return partial(self._load, wanted)
                 if self._closing:
                     return None
+                work_s = self._idle.due_in() if self._model is not None else None
+                if work_s is not None and work_s <= 0:
+                    return self._work_idly
                 idle_s = self._unload_in()
                 if idle_s is not None and idle_s <= 0:
                     return self._unload
-                self._changed.wait(None if idle_s is None else min(idle_s, threading.TIMEOUT_MAX))
+                waits = [wait for wait in (work_s, idle_s) if wait is not None]
+                self._changed.wait(min(*waits, threading.TIMEOUT_MAX) if waits else None)
 
     def _unload_in(self) -> float | None:
         if self._model is None or not self._unload_after_s:
@@ -223,6 +273,12 @@ class Worker(Generic[EventT, ResultT]):
             self._announce()
         self._look_at_device()
 
+    def _work_idly(self) -> None:
+        if self._idle.step(self._model_in_memory()):
+            self._need_backend().release()
+            self._look_at_device()
+        self._used_at = time.monotonic()
+
     def _load(self, name: str) -> None:
         started = time.monotonic()
         # The old model goes first: two seldom fit.
@@ -240,6 +296,7 @@ class Worker(Generic[EventT, ResultT]):
             _LOG.info("model %s loaded in %.1f s", name, time.monotonic() - started)
             self._state = replace(self._state, phase="ready", model=name, loading_percent=100.0)
             self._used_at = time.monotonic()
+            self._idle.loaded(self._need_backend().device())
             self._look_at_device()
 
     def _loading_reached(self, percent: float) -> None:
@@ -265,6 +322,7 @@ class Worker(Generic[EventT, ResultT]):
 
     def _drop_model(self) -> None:
         if self._model is not None:
+            self._idle.unloaded()
             self._model = None
             self._need_backend().release()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -12,7 +12,7 @@ from plgd.config import load_config
 from plgd.errors import DaemonUnreachable, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
-from plgd.protocol.daemon import StatusResult, StopParams
+from plgd.protocol.daemon import DocumentInfo, StatusResult, StopParams, WarmInfo
 from plgd.protocol.methods import STATUS, STOP
 from plgd_cli.ask import ask
 from plgd_cli.output import say, write
@@ -77,6 +77,27 @@ def _status(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _documents(documents: Sequence[DocumentInfo]) -> str:
+    if not documents:
+        return ""
+    parts = [f"{len(documents):,} seen"]
+    if n_open := sum(document.is_open for document in documents):
+        parts.append(f"{n_open:,} open")
+    if warm := [document.warm_tokens for document in documents if document.warm_tokens]:
+        parts.append(f"{len(warm):,} warm ({sum(warm):,} tokens)")
+    return ", ".join(parts)
+
+
+def _warmth(warm: WarmInfo) -> str:
+    if not warm.kv_limit_bytes:
+        return ""
+    used = f"{size(warm.kv_bytes)} of {size(warm.kv_limit_bytes)}"
+    if not warm.prompts:
+        return used
+    share = 100.0 * warm.cached_tokens / warm.prompt_tokens
+    return f"{used}; {warm.warm_prompts:,} of {warm.prompts:,} edits began warm ({share:.0f} % of their tokens)"
+
+
 def _as_table(status: StatusResult) -> str:
     loading = f" {status.loading_percent:.0f} %" if status.state == "loading" else ""
     rows = [
@@ -87,7 +108,8 @@ def _as_table(status: StatusResult) -> str:
         ("memory", size(status.resident_bytes)),
         ("edits", f"{status.n_edits:,} answered"),
         *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
-        ("documents", f"{len(status.documents):,} seen" if status.documents else ""),
+        ("documents", _documents(status.documents)),
+        ("warm", _warmth(status.warm)),
         ("process", f"{status.pid}, plgd {status.version}, up {duration(status.uptime_s)}"),
         ("socket", status.socket),
     ]

@@ -1,0 +1,261 @@
+"""The warm store: token indexes and kept model states, by document, within a budget of bytes.
+
+Everything here belongs to the thread that owns the model; `counts` may be read from any.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from plgd.documents.tokens import TokenIndex
+from plgd.engine.kept import KeepingTarget, Kept
+from plgd.engine.model import BorderedTokenizer
+
+__all__ = ("Label", "Loan", "WarmCounts", "WarmStore")
+
+# Texts whose tokens are remembered, in characters: with their tokens they take about as many bytes, times four.
+INDEX_CHARACTERS: Final = 16_000_000
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Label(NamedTuple):
+    """Whose state it is.
+
+    Attributes:
+        document: its real path, or the name of a text without a file.
+        alone: it is of prompts that show a part of the document alone.
+    """
+
+    document: str
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WarmCounts:
+    """How the store fares; replaced as a whole.
+
+    Attributes:
+        n_bytes: memory of the kept states.
+        limit_bytes: what they may take; 0 until it is known.
+        n_states: kept states.
+        n_prompts: prompts so far.
+        n_hits: those whose beginning was warm.
+        n_prompt_tokens: tokens of all prompts.
+        n_cached_tokens: those of them that were warm.
+        n_dropped: states that had to go for others.
+        documents: tokens and bytes that are kept of each document.
+    """
+
+    n_bytes: int = 0
+    limit_bytes: int = 0
+    n_states: int = 0
+    n_prompts: int = 0
+    n_hits: int = 0
+    n_prompt_tokens: int = 0
+    n_cached_tokens: int = 0
+    n_dropped: int = 0
+    documents: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    kept: Kept
+    n_bytes: int
+    used_at: float
+
+
+class WarmStore:
+    """Keeps states for one model at a time; those used longest ago go first when memory is short.
+
+    A state is taken out while it is in use, for it changes then, and comes back when that is over.
+
+    Args:
+        clock: seconds from any start.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._limit = 0
+        self._states: OrderedDict[Label, _State] = OrderedDict()
+        self._indexes: OrderedDict[str, TokenIndex] = OrderedDict()
+        self._counts = WarmCounts()
+
+    @property
+    def counts(self) -> WarmCounts:
+        """How the store fares."""
+        return self._counts
+
+    @property
+    def limit_bytes(self) -> int:
+        """What the kept states may take together; 0 keeps nothing."""
+        return self._limit
+
+    def resize(self, limit_bytes: int) -> None:
+        """Set what the kept states may take together."""
+        self._limit = limit_bytes
+        self._fit()
+
+    def index(self, document: str, text: str, tokenizer: BorderedTokenizer) -> TokenIndex:
+        """Return the token index of a document, brought up to date.
+
+        Args:
+            document: as in `Label`.
+            text: the document's, as the model sees it.
+            tokenizer: the model's.
+        """
+        index = self._indexes.pop(document, None) or TokenIndex(tokenizer)
+        index.update(text)
+        self._indexes[document] = index
+        n_characters = sum(len(each.text) for each in self._indexes.values())
+        while n_characters > INDEX_CHARACTERS and len(self._indexes) > 1:
+            _, oldest = self._indexes.popitem(last=False)
+            n_characters -= len(oldest.text)
+        return index
+
+    def lend(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Loan:
+        """Let a target begin with what is kept; when the loan ends, what it prefilled is kept in its place.
+
+        Args:
+            label: whose state to use.
+            target: not used yet.
+            prompt: the history to come.
+
+        Raises:
+            RollbackFailed: a cache did not go back as far as it should; nothing of it is kept any more.
+        """
+        state = self._states.pop(label, None)
+        n_warm = 0 if state is None else target.resume(state.kept, prompt)
+        counts = self._counts
+        self._counts = replace(
+            counts,
+            n_prompts=counts.n_prompts + 1,
+            n_hits=counts.n_hits + (n_warm > 0),
+            n_prompt_tokens=counts.n_prompt_tokens + len(prompt),
+            n_cached_tokens=counts.n_cached_tokens + n_warm,
+        )
+        self._count()
+        return Loan(self, label, target, n_warm, len(prompt))
+
+    def extend(
+        self, label: Label, target: KeepingTarget, prompt: Sequence[int], n_tokens: int, *, displaces: bool = True
+    ) -> int:
+        """Prefill some more of a prompt that nobody asked for yet.
+
+        Args:
+            label: whose state to extend.
+            target: not used yet.
+            prompt: all of it.
+            n_tokens: tokens to feed, at least 1.
+            displaces: others may have to go for it; otherwise it goes itself when memory is short.
+
+        Returns:
+            How many tokens of the prompt are still cold; the last one always is and does not count.
+
+        Raises:
+            EngineError: the model failed; nothing is kept of the document.
+        """
+        state = self._states.pop(label, None)
+        n_warm = 0 if state is None else target.resume(state.kept, prompt)
+        start = n_warm + 1 if n_warm else 0
+        end = min(n_warm + n_tokens + 1, len(prompt))
+        if start < end:
+            target.prefill(prompt[start:end])
+        self.put(label, target.keep(end - 1), displaces=displaces)
+        return len(prompt) - end
+
+    def put(self, label: Label, kept: Kept | None, *, displaces: bool = True) -> None:
+        """Keep a state in the place of the one before; others go for it when memory is short, unless it goes itself."""
+        self._states.pop(label, None)
+        n_others = sum(state.n_bytes for state in self._states.values())
+        if kept is not None and (displaces or n_others + kept.n_bytes <= self._limit):
+            self._states[label] = _State(kept, kept.n_bytes, self._clock())
+        self._fit()
+
+    def reach(self, label: Label, prompt: Sequence[int]) -> int:
+        """Count the tokens of a prompt that are warm."""
+        state = self._states.get(label)
+        return 0 if state is None else state.kept.reach(prompt)
+
+    def bytes_of(self, label: Label) -> int:
+        """Return the memory of a state; 0 when it is not kept."""
+        state = self._states.get(label)
+        return 0 if state is None else state.n_bytes
+
+    def forget(self, document: str) -> None:
+        """Drop what is kept of a document."""
+        self._indexes.pop(document, None)
+        for label in [label for label in self._states if label.document == document]:
+            del self._states[label]
+        self._count()
+
+    def expire(self, used_before: float) -> bool:
+        """Drop the states that were not used since a time, and say whether there were any."""
+        old = [label for label, state in self._states.items() if state.used_at <= used_before]
+        for label in old:
+            del self._states[label]
+        self._count()
+        return bool(old)
+
+    @property
+    def oldest_use(self) -> float | None:
+        """When the state that was used longest ago was used; None without a state."""
+        return next((state.used_at for state in self._states.values()), None)
+
+    def clear(self) -> None:
+        """Drop everything: the model is about to go."""
+        self._states.clear()
+        self._indexes.clear()
+        self._count()
+
+    def _fit(self) -> None:
+        n_bytes = sum(state.n_bytes for state in self._states.values())
+        n_dropped = 0
+        while n_bytes > self._limit and self._states:
+            label, state = self._states.popitem(last=False)
+            n_bytes -= state.n_bytes
+            n_dropped += 1
+            _LOG.debug("the KV of %s goes (%d bytes)", label.document, state.n_bytes)
+        self._counts = replace(self._counts, n_dropped=self._counts.n_dropped + n_dropped)
+        self._count()
+
+    def _count(self) -> None:
+        self._counts = replace(
+            self._counts,
+            n_bytes=sum(state.n_bytes for state in self._states.values()),
+            limit_bytes=self._limit,
+            n_states=len(self._states),
+            documents=tuple(
+                (label.document, state.kept.n_tokens, state.n_bytes) for label, state in self._states.items()
+            ),
+        )
+
+
+class Loan:
+    """A state in use; a context that gives it back when the work is done or cancelled, and drops it when it failed.
+
+    Attributes:
+        n_warm: tokens of the prompt that the target has seen already.
+    """
+
+    def __init__(self, store: WarmStore, label: Label, target: KeepingTarget, n_warm: int, n_prompt: int) -> None:
+        self.n_warm = n_warm
+        self._store = store
+        self._label = label
+        self._target = target
+        self._n_prompt = n_prompt
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A generator that is closed is a cancelled edit: its target is as whole as after a round.
+        if kind is None or kind is GeneratorExit:
+            self._store.put(self._label, self._target.keep(self._n_prompt))

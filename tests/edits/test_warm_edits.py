@@ -1,0 +1,192 @@
+"""Warm edits: what was read before is not read again, and the reply is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from doubles import HistoryTarget
+from edit_histories import histories
+from plgd.config import Config, EngineConfig
+from plgd.documents.document import Document
+from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
+from plgd.edits.head import document_label, prompt_head
+from plgd.edits.job import edit_steps
+from plgd.edits.request import prepare
+from plgd.edits.view import view
+from plgd.edits.warm_up import warm_steps
+from plgd.engine.kept import KeepingTarget
+from plgd.engine.sampling import GREEDY, Sampling
+from plgd.errors import TextTooLong
+from plgd.protocol.documents import WarmResult
+from plgd.protocol.edits import EditParams, EditResult, LineRange
+from scripted_model import ScriptedModel
+
+ResultT = TypeVar("ResultT")
+
+CONFIG = Config(engine=EngineConfig(prefill_slice=64))
+TEXT = "def f(x):\n    return x\n\n" * 80
+
+
+class HistoryModel(ScriptedModel):
+    """A model whose every word depends on all that it was fed."""
+
+    def __init__(self, *, trims_far: bool = True, ranges_alone: bool = False, context_limit: int = 1 << 20) -> None:
+        super().__init__("", context_limit=context_limit)
+        self.ranges_alone = ranges_alone
+        self._trims_far = trims_far
+
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
+        self.samplings.append(sampling)
+        return HistoryTarget(vocabulary=250, context_limit=self.context_limit, trims_far=self._trims_far)
+
+
+class Desk:
+    """Edits texts under one name, on one model."""
+
+    def __init__(self, model: HistoryModel, limit_bytes: int = 1 << 40) -> None:
+        self.model = model
+        self.store = WarmStore(lambda: 0.0)
+        self.store.resize(limit_bytes)
+
+    def edit(self, text: str, instruction: str, lines: LineRange | None = None, *, warm: bool = True) -> EditResult:
+        """Carry out an edit that ends after some tokens."""
+        documents = DocumentStore()
+        asked = EditParams(instruction=instruction, text=text, name="a.py", range=lines, max_tokens=24)
+        steps = edit_steps(
+            prepare(asked, documents),
+            session="s",
+            received=0.0,
+            documents=documents,
+            model=self.model,
+            config=CONFIG,
+            warm=self.store if warm else None,
+        )
+        return run(steps)
+
+    def warm_up(self, text: str, slice_tokens: int = 64) -> WarmResult:
+        """Prefill a text."""
+        document = Document.of_text(text, "a.py")
+        steps = warm_steps(document, received=0.0, model=self.model, warm=self.store, slice_tokens=slice_tokens)
+        return run(steps)
+
+
+def run(steps: Generator[object, None, ResultT]) -> ResultT:
+    """Run a generator to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: ResultT = done.value
+            return result
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Sequence[tuple[str, str, LineRange | None]]:
+    """Texts made by edits, each with an instruction and perhaps a range."""
+    first, later = draw(histories().filter(lambda history: all(not text.isspace() and text for text in history[1])))
+    found = []
+    for text in [first, *later] if first and not first.isspace() else later:
+        n_lines = len(Document.of_text(text, "a").lines)
+        begin = draw(st.integers(1, n_lines))
+        lines = draw(st.none() | st.just(LineRange(first=begin, last=min(n_lines, begin + 5))))
+        found.append((text, draw(st.sampled_from(("a", "rename it", "make a code block", "``` x"))), lines))
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(asked=requests(), trims_far=st.booleans(), ranges_alone=st.booleans(), data=st.data())
+def test_warm_replies_equal_cold_ones(
+    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, ranges_alone: bool, data: st.DataObject
+) -> None:
+    """Over any history of changes, requests, ranges and memory, warm replies equal cold ones token for token."""
+    model = HistoryModel(trims_far=trims_far, ranges_alone=ranges_alone)
+    desk = Desk(model, data.draw(st.sampled_from((1 << 40, 200_000))))
+    for text, instruction, lines in asked:
+        if data.draw(st.booleans()):
+            desk.warm_up(text)
+        cold = desk.edit(text, instruction, lines, warm=False)
+        warm = desk.edit(text, instruction, lines)
+        assert (cold.status, cold.raw_reply, cold.new_text) == (warm.status, warm.raw_reply, warm.new_text)
+        assert cold.stats.prompt_tokens == warm.stats.prompt_tokens
+        assert 0 == cold.stats.cached_tokens <= warm.stats.cached_tokens < warm.stats.prompt_tokens
+
+
+def test_another_instruction_reads_itself_alone() -> None:
+    """The second edit of a text feeds the instruction and the turn's end, however long the text."""
+    desk = Desk(HistoryModel())
+    assert 0 == desk.edit(TEXT, "rename f").stats.cached_tokens
+    stats = desk.edit(TEXT, "document f").stats
+    assert stats.prompt_tokens - stats.cached_tokens < 40
+
+
+def test_ranges_share_the_text() -> None:
+    """A range of a text that was edited as a whole begins behind the text."""
+    desk = Desk(HistoryModel())
+    desk.edit(TEXT, "rename f")
+    stats = desk.edit(TEXT, "rename f", LineRange(first=7, last=8)).stats
+    assert stats.cached_tokens > len(TEXT)
+
+
+def test_ranges_alone_do_not_displace_the_text() -> None:
+    """Of a model that sees ranges alone, whole texts and ranges are kept apart."""
+    desk = Desk(HistoryModel(ranges_alone=True))
+    desk.edit(TEXT, "rename f")
+    desk.edit(TEXT, "rename f", LineRange(first=7, last=8))
+    assert desk.edit(TEXT, "document f").stats.cached_tokens > len(TEXT)
+    assert desk.edit(TEXT, "document f", LineRange(first=7, last=8)).stats.cached_tokens > 100
+
+
+def test_a_change_keeps_what_is_before_it() -> None:
+    """After a change everything up to it is warm."""
+    desk = Desk(HistoryModel())
+    desk.edit(TEXT, "rename f")
+    stats = desk.edit(f"{TEXT[:900]}y{TEXT[900:]}", "rename f").stats
+    assert 900 < stats.cached_tokens < 1200
+
+
+def test_a_warm_text_begins_at_once() -> None:
+    """After a text was made warm, its first edit feeds the instruction alone."""
+    desk = Desk(HistoryModel())
+    made = desk.warm_up(TEXT)
+    assert (0, made.head_tokens - 1) == (made.cached_tokens, made.warm_tokens)
+    assert made.kv_bytes == desk.store.counts.n_bytes > 0
+    stats = desk.edit(TEXT, "rename f").stats
+    assert made.warm_tokens <= stats.cached_tokens
+    assert stats.prompt_tokens - stats.cached_tokens < 40
+
+
+def test_warming_twice_feeds_nothing() -> None:
+    """What is warm already costs nothing; at the end of a text only what was added does."""
+    desk = Desk(HistoryModel())
+    first = desk.warm_up(TEXT)
+    assert first.warm_tokens == desk.warm_up(TEXT).cached_tokens
+    grown = desk.warm_up(TEXT + "g()\n")
+    assert first.warm_tokens - 5 <= grown.cached_tokens
+
+
+def test_a_text_that_does_not_fit_is_said_so() -> None:
+    """A budget that is too small for the text ends the work, and nothing is claimed to be warm."""
+    made = Desk(HistoryModel(), limit_bytes=50_000).warm_up(TEXT)
+    assert (0, 0) == (made.warm_tokens, made.kv_bytes)
+
+
+@pytest.mark.parametrize("context_limit", [100, 1500])
+def test_a_text_longer_than_the_context(context_limit: int) -> None:
+    """A text that leaves no room for anything is refused, with or without being tokenized."""
+    with pytest.raises(TextTooLong):
+        Desk(HistoryModel(context_limit=context_limit)).warm_up(TEXT)
+
+
+def test_the_head_is_what_all_prompts_begin_with() -> None:
+    """The head holds the whole text, and edits of any range and instruction begin with it."""
+    model, store = HistoryModel(), WarmStore(lambda: 0.0)
+    document = Document.of_text(TEXT, "a.py")
+    index = store.index(document_label(document).document, view(document.lines), model.tokenizer)
+    head = prompt_head(document, model, index)
+    assert TEXT in model.tokenizer.decode(head)

@@ -1,0 +1,202 @@
+"""Open documents over the socket: an editor's text wins over the disk, and what is warm is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plgd.config import Config, WarmConfig
+from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, UnsavedChanges
+from plgd.paths import Paths
+from plgd.text.fingerprint import fingerprint
+from scripted_model import ScriptedModel
+from server.conversation import Wire, serving, wire
+from server.machine import Machine, Shelf
+
+pytestmark = pytest.mark.anyio
+
+# Idle work would be done at a moment that no test can know.
+QUIET = Config(warm=WarmConfig(quiet_s=3600.0))
+REPLY = "x = 2\n```\n"
+
+
+@pytest.fixture
+def machine() -> Machine:
+    """A machine whose model says the same whatever it is asked."""
+    return Machine(m=ScriptedModel(REPLY))
+
+
+async def result(client: Wire, method: str, **params: object) -> dict[str, Any]:
+    """Ask, and return the result."""
+    await client.ask(method, method, params)
+    answer = await client.answer(method)
+    assert "result" in answer, answer
+    return dict(answer["result"])
+
+
+async def refusal(client: Wire, method: str, **params: object) -> int:
+    """Ask, and return the code of the refusal."""
+    await client.ask(method, method, params)
+    return (await client.error(method))[0]
+
+
+def change(text: str, line: int, character: int) -> dict[str, object]:
+    """Put a text at a place."""
+    place = {"line": line, "character": character}
+    return {"text": text, "range": {"start": place, "end": place}}
+
+
+async def test_a_document_is_opened_changed_and_closed(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """Every answer tells the text that the daemon holds by its version and fingerprint."""
+    uri = (tmp_path / "a.py").as_uri()
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        opened = await result(client, "document/open", uri=uri, text="x = 1\n", version=1)
+        assert fingerprint(b"x = 1\n") == opened["fingerprint"]
+        assert str((tmp_path / "a.py").resolve()) == opened["path"]
+        changed = await result(client, "document/change", uri=uri, version=2, changes=[change("😀", 0, 5)])
+        assert 2 == changed["version"]
+        changes = [change("y", 0, 7)]
+        expected = fingerprint("x = 1😀y\n".encode())
+        await result(client, "document/change", uri=uri, version=3, changes=changes, fingerprint=expected)
+        (listed,) = (await result(client, "document/list"))["documents"]
+        assert (3, expected, 2) == (listed["version"], listed["fingerprint"], listed["n_lines"])
+        await result(client, "document/close", uri=uri)
+        assert [] == (await result(client, "document/list"))["documents"]
+
+
+async def test_an_editors_text_wins(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """An edit by path or URI is of the text that the editor holds, not of the one on disk."""
+    path = tmp_path / "a.py"
+    path.write_text("disk = 1\n")
+    async with serving(paths, machine, config=QUIET), wire(paths) as client, wire(paths) as other:
+        await result(client, "document/open", uri=path.as_uri(), text="x = 1\n", version=1)
+        expected = fingerprint(b"x = 1\n")
+        for who, asked in (
+            (client, {"uri": path.as_uri()}),
+            (client, {"path": str(path)}),
+            (other, {"path": str(path)}),
+        ):
+            done = await result(who, "edit", instruction="two", base_fingerprint=expected, **asked)
+            assert ("proposed", expected) == (done["status"], done["base_fingerprint"])
+            assert "x = 2\n" == done["new_text"]
+        await result(client, "document/close", uri=path.as_uri())
+        done = await result(other, "edit", instruction="two", path=str(path))
+        assert fingerprint(b"disk = 1\n") == done["base_fingerprint"]
+    assert "disk = 1\n" == path.read_text()
+
+
+async def test_unsaved_changes_are_not_overwritten(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """An edit is written to a file only while its editor holds what is on disk."""
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    async with serving(paths, machine, config=QUIET), wire(paths) as client, wire(paths) as other:
+        await result(client, "document/open", uri=path.as_uri(), text="x = 1\n", version=1)
+        await result(client, "document/change", uri=path.as_uri(), version=2, changes=[change("y", 0, 0)])
+        code = await refusal(other, "edit", instruction="two", path=str(path), mode="apply")
+        assert UnsavedChanges.code == code
+        assert "x = 1\n" == path.read_text()
+        await result(client, "document/change", uri=path.as_uri(), version=3, changes=[{"text": "x = 1\n"}])
+        done = await result(other, "edit", instruction="two", path=str(path), mode="apply")
+        assert "applied" == done["status"]
+    assert "x = 2\n" == path.read_text()
+
+
+async def test_a_text_without_a_file(paths: Paths, machine: Machine) -> None:
+    """A buffer that was never saved can be edited, but not written."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n")
+        done = await result(client, "edit", instruction="two", uri="untitled:1")
+        assert ("proposed", "x = 2\n") == (done["status"], done["new_text"])
+        code = await refusal(client, "edit", instruction="two", uri="untitled:1", mode="apply")
+        assert InvalidParams.code == code
+
+
+async def test_a_client_that_leaves_closes_its_documents(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """When an editor dies, its unsaved text does not outlive it."""
+    path = tmp_path / "a.py"
+    path.write_text("disk = 1\n")
+    async with serving(paths, machine, config=QUIET), wire(paths) as other:
+        async with wire(paths) as client:
+            await result(client, "document/open", uri=path.as_uri(), text="x = 1\n")
+        while (await result(other, "document/list"))["documents"]:
+            pass  # the daemon hears of the end when it hears of it
+        done = await result(other, "edit", instruction="two", path=str(path))
+        assert fingerprint(b"disk = 1\n") == done["base_fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"version": 1, "changes": [change("x", 0, 0)]}, OutOfSync),
+        ({"version": 2, "changes": [change("x", 9, 0)]}, OutOfSync),
+        ({"version": 2, "changes": [change("x\0", 0, 0)]}, NotText),
+        ({"version": 2, "changes": [change("x", -1, 0)]}, InvalidParams),
+        ({"version": 2}, InvalidParams),
+        ({"version": 2, "changes": [], "uri": "untitled:2"}, DocumentNotOpen),
+    ],
+)
+async def test_bad_changes(paths: Paths, machine: Machine, params: dict[str, object], error: type[Any]) -> None:
+    """A change that cannot be made is an error that says why, and opening again helps."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        assert error.code == await refusal(client, "document/change", **{"uri": "untitled:1", **params})
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        done = await result(client, "edit", instruction="two", uri="untitled:1")
+        assert "x = 2\n" == done["new_text"]
+
+
+async def test_changes_in_a_burst_keep_their_order(paths: Paths, machine: Machine) -> None:
+    """Changes that arrive together are made in the order in which they were sent, and an edit behind them sees all."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="\n", version=0)
+        for number in range(1, 1001):
+            params = {"uri": "untitled:1", "version": number, "changes": [change(str(number % 10), 0, number - 1)]}
+            await client.ask(number, "document/change", params)
+        for number in range(1, 1001):
+            assert "result" in await client.answer(number)
+        (listed,) = (await result(client, "document/list"))["documents"]
+        expected = "".join(str(number % 10) for number in range(1, 1001)) + "\n"
+        assert fingerprint(expected.encode()) == listed["fingerprint"]
+
+
+async def test_warm_means_the_next_edit_begins_behind_the_text(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """After document/warm the edit's statistics say how much was warm, and so does the status."""
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n" * 50)
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        made = await result(client, "document/warm", path=str(path))
+        assert (0, made["head_tokens"] - 1) == (made["cached_tokens"], made["warm_tokens"])
+        assert 300 < made["head_tokens"]
+        done = await result(client, "edit", instruction="two", path=str(path), model="m")
+        assert made["warm_tokens"] <= done["stats"]["cached_tokens"] < done["stats"]["prompt_tokens"]
+        status = await result(client, "status")
+        (document,) = status["documents"]
+        assert document["warm_tokens"] >= made["warm_tokens"]
+        assert document["kv_bytes"] == status["warm"]["kv_bytes"] > 0
+        assert (1, 1) == (status["warm"]["prompts"], status["warm"]["warm_prompts"])
+
+
+async def test_another_model_knows_nothing_of_it(paths: Paths, tmp_path: Path) -> None:
+    """What is kept belongs to one model; after a switch and back, edits begin cold and are right."""
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    machine = Machine(m=ScriptedModel(REPLY), n=ScriptedModel(REPLY))
+    async with serving(paths, machine, Shelf("m", "n"), config=QUIET), wire(paths) as client:
+        await result(client, "document/warm", path=str(path))
+        for model in ("n", "m"):
+            done = await result(client, "edit", instruction="two", path=str(path), model=model)
+            assert (0, "proposed") == (done["stats"]["cached_tokens"], done["status"])
+
+
+async def test_switched_off_nothing_is_kept(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """With `warm.enabled = false` every edit reads its text."""
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    config = Config(warm=WarmConfig(enabled=False))
+    async with serving(paths, machine, config=config), wire(paths) as client:
+        assert 0 == (await result(client, "document/warm", path=str(path)))["warm_tokens"]
+        for _ in range(2):
+            done = await result(client, "edit", instruction="two", path=str(path))
+            assert 0 == done["stats"]["cached_tokens"]
