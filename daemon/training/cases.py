@@ -9,7 +9,9 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ("Case", "read_cases", "read_shard", "shards")
+from plgd.text.lines import split_lines
+
+__all__ = ("Case", "answer_of", "read_cases", "read_shard", "shards")
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -38,6 +40,14 @@ class Case(msgspec.Struct, frozen=True):
     instruction: str
     new_text: str
     phrasing: Literal["seen", "unseen"]
+
+
+def answer_of(case: Case) -> str:
+    """Return the whole text that is the right answer."""
+    if case.first_line is None or case.last_line is None:
+        return case.new_text
+    lines = split_lines(case.text)
+    return "".join((*lines[: case.first_line - 1], case.new_text, *lines[case.last_line :]))
 
 
 def shards(folder: Path) -> list[Path]:

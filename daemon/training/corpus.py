@@ -1,7 +1,8 @@
 """`python -m training.corpus FOLDER`: fetch public packages and lay out their texts, split by package.
 
 The folder gets `train/PACKAGE/...`, `held-out/PACKAGE/...` and `index.jsonl`, one line for each text. Texts are UTF-8,
-at most 300 lines long, and no two are equal; of a longer file, pieces that were cut at the borders of its top level are kept.
+at most 300 lines long, and no two are equal; of a longer file, pieces are kept that were cut at the borders of its top
+level.
 The running interpreter's standard library is a package of the training split.
 """
 
@@ -62,10 +63,23 @@ LANGUAGES: Final = frozenset(
         "ini",
     )
 )
+# Folders of other projects' code, of built or translated files.
 _NOT_OURS: Final = frozenset(
-    ("_vendor", "vendor", "vendored", "_vendored", "_vendored_packages", "third_party", "externals", "node_modules", "extern", "contrib_vendor",
-     "dist", "min", "umd", "cjs", "locale", "locales", "lib2to3", "idlelib")
-)  # fmt: skip
+    (
+        "_vendor",
+        "vendor",
+        "vendored",
+        "_vendored",
+        "third_party",
+        "externals",
+        "extern",
+        "node_modules",
+        "dist",
+        "min",
+        "umd",
+        "cjs",
+    )
+)
 _NOT_TEXT: Final = (
     "license",
     "licence",
@@ -185,12 +199,10 @@ def build_corpus(folder: Path, archives: Path, sources: Iterable[Source]) -> Non
 
 def _write_package(folder: Path, package: str, files: list[tuple[str, str]], seen: set[bytes]) -> Iterator[CorpusText]:
     groups: dict[str, list[tuple[str, str]]] = {}
-    for name, text in sorted(files):
-        path = PurePosixPath(name)
-        if not _is_ours(path):
+    for name, whole in sorted(files):
+        if not _is_ours(PurePosixPath(name)):
             continue
-        if path.name in ("METADATA", "PKG-INFO"):
-            path, text = _description(path, text)  # noqa: PLW2901 - a package's page is Markdown behind mail headers
+        path, text = _described(PurePosixPath(name), whole)
         language = language_of(path.name)
         if language not in LANGUAGES:
             continue
@@ -217,10 +229,12 @@ def _is_ours(path: PurePosixPath) -> bool:
     return not any(part.startswith(".") for part in path.parts[:-1] if part != ".github")
 
 
-def _description(path: PurePosixPath, text: str) -> tuple[PurePosixPath, str]:
+def _described(path: PurePosixPath, text: str) -> tuple[PurePosixPath, str]:
+    """Turn a package's metadata into its description, which stands behind mail headers."""
+    if path.name not in ("METADATA", "PKG-INFO"):
+        return path, text
     headers, _, body = text.partition("\n\n")
-    is_markdown = "text/markdown" in headers
-    return path.with_name("README.md" if is_markdown else "README.rst"), body.lstrip("\n")
+    return path.with_name("README.md" if "text/markdown" in headers else "README.rst"), body.lstrip("\n")
 
 
 def _is_worth_keeping(text: str, language: str) -> bool:

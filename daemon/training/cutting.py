@@ -18,7 +18,8 @@ _STARTS: Final = {
         r"(?:export |function |async function |class |const |let |var |import |/\*\*|//|if |module\.|describe\()"
     ),
     "typescript": re.compile(
-        r"(?:export |function |async function |class |const |let |var |import |interface |type |declare |abstract |enum |/\*\*|//|if )"
+        r"(?:export |function |async function |class |const |let |var |import |interface |type |declare |abstract "
+        r"|enum |/\*\*|//|if )"
     ),
     "markdown": re.compile(r"#{1,6} "),
     "toml": re.compile(r"\["),

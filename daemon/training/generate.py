@@ -1,7 +1,7 @@
 """`python -m training.generate CORPUS OUT --split train --n-cases N`: write cases as JSON lines.
 
-Cases come in shards, each with a generator of random numbers of its own, so the same arguments give the same bytes however
-many workers there are (and whatever else runs): only Python's version may matter, as its parser does.
+Cases come in shards, each with a generator of random numbers of its own, so the same arguments give the same bytes
+however many workers there are. Only Python's version may matter, as its parser does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ WITH_TYPOS: Final = 0.08  # of prose: typos that nobody asked to mend
 CRLF: Final = 0.015
 OPEN_END: Final = 0.02
 # How long to look for a text that an operation can change before another operation is drawn.
-MAX_TRIES: Final = 120
+MAX_TRIES: Final = 60
+MAX_DRAWS: Final = 1000
 MAX_INSTRUCTION: Final = 1200
 # Operations that parse the whole text understand no part of it.
 WHOLE_LANGUAGES: Final = ("json",)
@@ -96,60 +97,58 @@ class Maker:
         self._weights = [one.weight for one in self._operations]
 
     def make(self, rng: Random) -> Case:
-        """Make a case: draw an operation, then texts until it fits one.
+        """Make a case: draw its length, then an operation, then texts until it fits one.
 
         Raises:
             ValueError: the corpus has no text that any operation fits.
         """
-        for _ in range(1000):
+        is_range = rng.random() < RANGES
+        bucket = rng.choice(BUCKETS[1:] if is_range else BUCKETS)
+        for _ in range(MAX_DRAWS):
             operation = rng.choices(self._operations, self._weights)[0]
             for _ in range(MAX_TRIES):
-                case = self._try(operation, rng)
+                case = self._try(operation, bucket, rng, is_range=is_range)
                 if case is not None:
                     return case
         raise ValueError("no operation fits any text of the corpus")
 
-    def _try(self, operation: Operation, rng: Random) -> Case | None:
+    def _try(self, operation: Operation, bucket: tuple[int, int], rng: Random, *, is_range: bool) -> Case | None:
         language = rng.choice(self._languages[operation.kind])
-        is_range = rng.random() < RANGES
-        source = self._shelf.take(language, rng, rng.choice(BUCKETS[1:] if is_range else BUCKETS))
-        if source is None or operation.needs not in source.text:
+        source = self._shelf.take(language, rng, bucket)
+        if source is None or operation.needs not in source.text or language_of(source.path) != language:
             return None
         passage = passage_of(source)
         if language in PROSE and rng.random() < WITH_TYPOS:
             passage = replace(passage, text=with_typos(passage.text, rng, rng.randint(1, 4)) or passage.text)
-        if language_of(passage.name) != language:
-            return None
-        phrasing = self._split == "held-out" and rng.random() < UNSEEN
+        unseen = self._split == "held-out" and rng.random() < UNSEEN
         if is_range and language not in WHOLE_LANGUAGES and rng.random() < BY_REGION:
-            return self._of_region(operation, source, passage, rng, unseen=phrasing)
+            return self._of_region(operation, source, passage, rng, unseen=unseen)
         edit = operation.make(passage, rng)
         if edit is None or not _is_answer(edit, passage):
             return None
-        if is_range:
-            found = None if edit.ordinal or edit.shown else range_around(passage.text, edit.new_text, rng)
-            if found is None:
-                return None
-            shown = Passage(passage.text, language, passage.name, whole=False)
-            instruction = instruct(edit, shown, rng, unseen=phrasing)
-            return self._case(edit.kind, source, passage, found, instruction, rng, unseen=phrasing)
-        instruction = instruct(edit, passage, rng, unseen=phrasing)
+        make = self._around_change if is_range else self._of_whole
+        return make(edit, source, passage, rng, unseen=unseen)
+
+    def _around_change(
+        self, edit: Edit, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool
+    ) -> Case | None:
+        found = None if edit.ordinal or edit.shown else range_around(passage.text, edit.new_text, rng)
+        if found is None:
+            return None
+        instruction = instruct(edit, replace(passage, whole=False), rng, unseen=unseen)
+        return self._case(edit.kind, source, passage, found, instruction, rng, unseen=unseen)
+
+    def _of_whole(self, edit: Edit, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool) -> Case | None:
+        instruction = instruct(edit, passage, rng, unseen=unseen)
         kind, new_text = edit.kind, edit.new_text
         if edit.shown is not None:
             passage = replace(passage, text=edit.shown)
-        if (
-            instruction
-            and edit.kind != "no_change"
-            and rng.random() < TWO_EDITS
-            and not edit.ordinal
-            and not edit.shown
-            and "\n" not in instruction
-        ):
-            more = self._second(kind, passage, new_text, rng, unseen=phrasing)
+        elif instruction and kind != "no_change" and not edit.ordinal and rng.random() < TWO_EDITS:
+            more = self._second(kind, passage, new_text, rng, unseen=unseen) if "\n" not in instruction else None
             if more is not None:
                 kind, new_text = f"{kind}+{more[0]}", more[2]
                 instruction = _join(instruction, more[1], rng)
-        return self._case(kind, source, passage, (None, None, new_text), instruction, rng, unseen=phrasing)
+        return self._case(kind, source, passage, (None, None, new_text), instruction, rng, unseen=unseen)
 
     def _of_region(
         self, operation: Operation, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool
@@ -190,7 +189,7 @@ class Maker:
                 return edit.kind, instruction, edit.new_text
         return None
 
-    def _case(  # noqa: PLR0913 - what a case is made of
+    def _case(
         self,
         kind: str,
         source: CorpusText,
@@ -201,7 +200,7 @@ class Maker:
         *,
         unseen: bool,
     ) -> Case | None:
-        if not instruction or len(instruction) > MAX_INSTRUCTION or not answer[2].strip():
+        if not instruction or len(instruction) > MAX_INSTRUCTION or not passage.text.strip() or not answer[2].strip():
             return None
         first, last, new_text = answer
         text = passage.text

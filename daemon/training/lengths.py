@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from tokenizers import Tokenizer
+
 from plgd.documents.document import Document
 from plgd.edits.prompt import make_prompt
 from plgd.engine.model import Detokenizer
@@ -63,8 +65,6 @@ def token_counter(path: Path | None) -> CountingTokenizer:
     """Count by a `tokenizer.json`, or by characters without one."""
     if path is None:
         return CountingTokenizer(lambda text: -(-len(text) // CHARACTERS_PER_TOKEN))
-    from tokenizers import Tokenizer  # noqa: PLC0415 - not needed for counting by characters
-
     tokenizer = Tokenizer.from_file(str(path))
     return CountingTokenizer(lambda text: len(tokenizer.encode(text, add_special_tokens=False)))
 

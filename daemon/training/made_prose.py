@@ -5,82 +5,33 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from training.words import ADJECTIVES, NOUNS
+from training.words import ADJECTIVES, NOUNS, line_list
 
 __all__ = (
     "ITEMS",
-    "PARAGRAPH_SENTENCES",
     "TITLES",
+    "_STATEMENTS",
+    "made_paragraph",
+    "made_sentence",
     "make_letter",
     "make_markdown",
     "make_notes",
-    "made_paragraph",
-    "made_sentence",
 )
 
-_SUBJECTS: Final = (
-    "The team", "Our office", "The new manager", "The customer", "Everybody", "The old system", "The report", "The first draft",
-    "My neighbour", "The library", "The kitchen", "The server", "The meeting", "The train", "This release", "The project",
-    "The second version", "The budget", "The garden", "The museum", "Our supplier", "The printer", "The weather", "The course",
-)  # fmt: skip
-_PREDICATES: Final = (
-    "needs more time than planned", "works well on most days", "will be ready next week", "was moved to the second floor",
-    "has to be checked before Friday", "costs less than last year", "is open from nine to five", "arrived two days late",
-    "depends on the weather", "can be reached by phone", "was a great success", "should be replaced soon", "helps a lot",
-    "makes the work easier", "is not finished yet", "had three small problems", "looks better than before", "is closed in August",
-    "was written in a hurry", "gets better every month", "starts at ten in the morning", "takes about twenty minutes",
-    "surprised us all", "is easy to use", "uses far too much paper", "was paid in advance", "has been tested twice",
-)  # fmt: skip
-_STARTERS: Final = (
-    "", "", "", "", "However, ", "In the meantime, ", "Unfortunately, ", "As far as we know, ", "Last week, ", "For now, ", "Also, ",
-    "On the other hand, ", "To be honest, ", "Next month, ", "As a result, ",
-)  # fmt: skip
-PARAGRAPH_SENTENCES: Final = (
-    "Please send me the numbers by Thursday.", "Thank you for your help with the move.", "We are looking forward to your visit.",
-    "Let me know if you have any questions.", "I will call you again tomorrow.", "The invoice is attached to this message.",
-    "We would like to order twelve more chairs.", "There is enough room for thirty people.", "Nobody has complained so far.",
-    "You can pick up the keys at the front desk.", "Bring a warm coat and good shoes.", "Dinner is at seven.",
-    "The results are shown in the table below.", "See the next section for an example.", "All prices include tax.",
-    "Run the tests before you commit.", "Install the package with the usual command.", "The default port is 8080.",
-    "Make a copy of your data first.", "This feature is still experimental.", "The settings are read once at startup.",
-    "Older versions are not supported.", "Contributions are welcome.", "Each user has one account.", "Errors are written to the log.",
-    "The cache is cleared every night.", "Passwords are never stored in plain text.", "It took them 14 days to answer.",
-    "About 250 people came to the opening on 12 May 2024.", "The contract ends on 31 December 2025.",
-    "The meeting on Monday was short.", "We spent 3,400 euros on repairs.", "The second room is bigger than the first one.",
-)  # fmt: skip
-ITEMS: Final = (
-    "milk", "bread", "eggs", "apples", "coffee", "pay the rent", "call the dentist", "water the plants", "book the train",
-    "clean the kitchen", "write the report", "fix the bike", "buy a birthday present", "send the invoice", "order new chairs",
-    "update the documentation", "answer Maria's email", "back up the laptop", "renew the passport", "cancel the subscription",
-    "prepare the slides", "test the new release", "review the contract", "tomatoes", "olive oil", "rice", "batteries",
-)  # fmt: skip
-TITLES: Final = (
-    "Introduction", "Installation", "Usage", "Getting started", "Configuration", "Background", "Next steps", "Open questions",
-    "Shopping list", "Travel plans", "Meeting notes", "Summary", "Examples", "License", "Contact", "Requirements", "Known issues",
-    "History", "Budget", "Schedule", "Contributing", "Frequently asked questions", "How it works", "Features", "Support",
-)  # fmt: skip
-_NAMES: Final = (
-    "Anna",
-    "Ben",
-    "Carla",
-    "David",
-    "Eva",
-    "Felix",
-    "Grace",
-    "Hugo",
-    "Ms Keller",
-    "Mr Brown",
-    "Dr. Silva",
-    "all",
-    "team",
-)
+_SUBJECTS: Final = line_list("subjects")
+_PREDICATES: Final = line_list("predicates")
+_STARTERS: Final = line_list("starters")
+_STATEMENTS: Final = line_list("statements")
+ITEMS: Final = line_list("items")
+TITLES: Final = line_list("titles")
+_NAMES: Final = line_list("names")
 
 
 def made_sentence(rng: Random) -> str:
     """Return a sentence with its full stop."""
     if rng.random() < 0.35:
-        return rng.choice(PARAGRAPH_SENTENCES)
-    start = rng.choice(_STARTERS)
+        return rng.choice(_STATEMENTS)
+    start = f"{rng.choice(_STARTERS)} " if rng.random() < 0.7 else ""
     subject = rng.choice(_SUBJECTS)
     return f"{start}{subject[0].lower() + subject[1:] if start else subject} {rng.choice(_PREDICATES)}."
 
@@ -98,9 +49,8 @@ def make_letter(rng: Random, bucket: tuple[int, int]) -> tuple[str, str]:
     n_paragraphs = max(1, min(24, rng.randint(bucket[0] // 2 - 1, bucket[1] // 2 - 1)))
     paragraphs = [made_paragraph(rng, rng.randint(1, 4)) for _ in range(n_paragraphs)]
     parts = [f"{rng.choice(('Dear', 'Hi', 'Hello'))} {rng.choice(_NAMES)},", *paragraphs]
-    parts.append(
-        f"{rng.choice(('Best regards', 'Kind regards', 'Thanks', 'Yours sincerely', 'Cheers'))},\n{rng.choice(_NAMES[:8])}"
-    )
+    closing = rng.choice(("Best regards", "Kind regards", "Thanks", "Yours sincerely", "Cheers"))
+    parts.append(f"{closing},\n{rng.choice(_NAMES[:8])}")
     return rng.choice(("letter.txt", "email.txt", "draft.txt", "message.txt")), "\n\n".join(parts) + "\n"
 
 

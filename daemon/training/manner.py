@@ -3,91 +3,48 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Final
 
+import msgspec
+
 __all__ = ("SEEN", "UNSEEN", "Manner", "is_imperative", "lower", "say", "slip")
 
-_IMPERATIVE: Final = re.compile(
-    r"(?:add|append|annotate|apply|assign|bold|bring|bump|call|capitalise|capitalize|change|check|clean|clear|collapse|convert|"
-    r"copy|correct|cut|declare|decorate|decrease|delete|demote|derive|document|drop|duplicate|emphasise|emphasize|end|"
-    r"erase|exchange|extend|fix|flip|format|get rid|give|guard|import|include|increase|indent|insert|inline|join|keep|"
-    r"let|link|list|log|lower|make|mark|mend|merge|move|name|number|order|pass|prefix|prepend|promote|purge|put|raise|re-?indent|reformat|"
-    r"refactor|remove|rename|reorder|repair|replace|rephrase|return|retitle|rewrite|set|sort|spell|start|strip|substitute|swap|"
-    r"switch|take|throw|tick|tidy|title|trim|turn|uncheck|underline|update|use|wrap|write) ",
-    re.IGNORECASE,
-)
 
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """Words around an instruction. `{}` is the instruction, in lower case where a sentence goes on.
+class Manner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Words around an instruction, one a line. `{}` is the instruction.
 
     Attributes:
         polite: around an imperative.
-        reasons: after it.
-        limits: after it: what must not happen.
+        reasons: behind it, after a `+`.
+        limits: behind it, after a `+`: what must not happen.
         places: around it, when lines are selected.
         files: around it, with the file's `{name}`.
     """
 
-    polite: tuple[str, ...]
-    reasons: tuple[str, ...]
-    limits: tuple[str, ...]
-    places: tuple[str, ...]
-    files: tuple[str, ...]
+    polite: str
+    reasons: str
+    limits: str
+    places: str
+    files: str
+
+    def draw(self, part: str, rng: Random) -> str:
+        """Return one of the lines of a part."""
+        lines: str = getattr(self, part)
+        return rng.choice(lines.splitlines()).removeprefix("+")
 
 
-SEEN: Final = Manner(
-    polite=(
-        "Please {}", "please {}", "{}, please", "{} please", "Can you {}?", "can you {}", "Could you {}?", "could you please {}?",
-        "Can you please {}?", "I want you to {}", "I'd like you to {}", "I need you to {}", "We need to {}", "We should {}",
-        "Let's {}", "lets {}", "Just {}", "pls {}", "Hi, can you {}? Thanks", "{}. Thanks!", "{}, thanks", "{} thx", "Now {}",
-        "TODO: {}", "todo: {}", "Task: {}", "Next, {}", "You should {}", "Go ahead and {}", "I think we should {}",
-        "It would be nice to {}", "Would you {}?", "Next step: {}", "Time to {}", "Hey, {}", "Don't forget to {}", "nit: {}",
-        "Nit: {}", "Review comment: {}", "Your task is to {}", "First thing to do: {}", "Someone asked us to {}", "Quick one: {}",
-        "Remember to {}", "Edit: {}", "ok now {}", "Help me {}", "I forgot to {}, can you do it?", "The reviewer wants us to {}",
-    ),
-    reasons=(
-        ", it reads better", " for consistency", " (as discussed)", " as agreed", " - the linter complains", " to match the docs",
-        ", so it is clearer", ", that is what we use elsewhere", " because it confuses people", " as requested in review",
-        " (see the style guide)", " since the customer asked for it", " before the release", ", it's easier to follow",
-        " - it was decided yesterday", ", we talked about it", " so that the tests pass", ". It was requested by the team.",
-    ),
-    limits=(
-        ". Keep everything else unchanged.", ", nothing else", ". Leave the rest as it is.", ". Don't touch anything else.",
-        ", keep the rest", " and change nothing else", ". Everything else stays.", " only", ". No other changes.",
-        ", leave everything else alone", ". Do not change anything else!", " - rest stays the same",
-    ),
-    places=(
-        "{} here", "Here, {}", "{} in this part", "In this part, {}", "{} in the selected lines", "In the selection, {}",
-        "{} in these lines", "In these lines {}", "{} (selected lines only)", "in this bit: {}", "{} in this block",
-        "In this section: {}", "{} in the lines below",
-    ),
-    files=(
-        "In {name}, {}", "{} in {name}", "in {name}: {}", "{name}: {}", "In the file {name}, {}", "In this file, {}",
-        "{} in this file", "For {name}: {}", "{} (in {name})", "Open {name} and {}", "In `{name}` {}", "{} in `{name}`",
-    ),
-)  # fmt: skip
+class _Manners(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    verbs: str
+    seen: Manner
+    unseen: Manner
 
-UNSEEN: Final = Manner(
-    polite=(
-        "Would you mind if I asked you to {}?", "It'd be great if you could {}", "Kindly {}", "Be so good as to {}",
-        "I was wondering whether you could {}", "Follow-up: {}", "The only thing left is to {}", "My request: {}",
-        "We've decided to {}", "Any chance you could {}?", "Suggestion: {}", "You may {}", "Feel free to {}",
-    ),
-    reasons=(
-        " - easier on the eyes", ", otherwise people will ask", " (ticket 4211)", ", per the new guidelines", ", my boss insists",
-        " because the old way is misleading",
-    ),
-    limits=(
-        ". The remainder must be identical.", " but touch nothing more", ". Apart from that it is fine.", ", that's all",
-        " without altering other lines",
-    ),
-    places=("Within the marked text, {}", "{} in what I highlighted", "For the passage at hand: {}", "{}, only within this excerpt"),
-    files=("As for {name}: {}", "{} inside {name}", "{name} needs work: {}", "While you are in {name}, {}"),
-)  # fmt: skip
+
+_MANNERS: Final = msgspec.toml.decode((Path(__file__).parent / "manner.toml").read_bytes(), type=_Manners)
+SEEN: Final = _MANNERS.seen
+UNSEEN: Final = _MANNERS.unseen
+_IMPERATIVE: Final = re.compile(rf"(?:{'|'.join(_MANNERS.verbs.split())}) ", re.IGNORECASE)
 
 
 def is_imperative(text: str) -> bool:
@@ -113,15 +70,15 @@ def say(text: str, name: str, rng: Random, manner: Manner, *, whole: bool, imper
             first = f"Please {lower(first)}"
         return first + newline + rest
     if draw < 0.22 and imperative:
-        frame = rng.choice(manner.polite)
+        frame = manner.draw("polite", rng)
         bare = first.rstrip(".")
         first = frame.format(bare if frame.startswith("{}") else lower(bare))
     elif draw < 0.28 and imperative and _ends_open(first):
-        first += rng.choice(manner.reasons)
+        first += manner.draw("reasons", rng)
     elif draw < 0.34 and imperative and _ends_open(first):
-        first += rng.choice(manner.limits)
+        first += manner.draw("limits", rng)
     elif draw < 0.39 and imperative:
-        frame = rng.choice(manner.files if whole else manner.places)
+        frame = manner.draw("files" if whole else "places", rng)
         first = frame.replace("{name}", name).replace("{}", first if frame.startswith("{}") else lower(first))
     elif draw < 0.62 and _ends_open(first):
         first += "."

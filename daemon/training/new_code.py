@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from training.words import NOUNS, VERBS, pascal, sentence, snake, title_words, word
+from training.words import NOUNS, VERBS, line_list, pascal, sentence, snake, title_words, word, word_list
 
 __all__ = (
     "new_class",
@@ -18,28 +18,10 @@ __all__ = (
     "new_type",
 )
 
-_TYPES: Final = (
-    "int", "str", "bool", "float", "bytes", "list[str]", "list[int]", "dict[str, int]", "dict[str, Any]", "Path", "object",
-    "str | None", "int | None", "Optional[str]", "tuple[int, int]", "Iterable[str]", "Callable[[], None]", "set[str]", "datetime",
-)  # fmt: skip
-_MODULES: Final = (
-    "os", "re", "sys", "json", "math", "time", "random", "logging", "datetime", "itertools", "functools", "collections", "csv",
-    "shutil", "asyncio", "typing", "string", "uuid", "hashlib", "subprocess", "tempfile", "threading", "warnings", "copy",
-    "contextlib", "dataclasses", "decimal", "glob", "heapq", "inspect", "io", "operator", "statistics", "textwrap", "traceback",
-)  # fmt: skip
-_MEMBERS: Final = (
-    ("pathlib", "Path"), ("typing", "Any"), ("typing", "Optional"), ("collections", "defaultdict"), ("collections", "Counter"),
-    ("dataclasses", "dataclass"), ("functools", "lru_cache"), ("functools", "partial"), ("datetime", "datetime"),
-    ("datetime", "timedelta"), ("contextlib", "suppress"), ("itertools", "chain"), ("collections.abc", "Iterator"),
-    ("enum", "Enum"), ("abc", "ABC"), ("decimal", "Decimal"), ("concurrent.futures", "ThreadPoolExecutor"), ("time", "sleep"),
-    ("urllib.parse", "urlparse"), ("textwrap", "dedent"), ("unittest.mock", "patch"), ("operator", "itemgetter"),
-)  # fmt: skip
-_DECORATORS: Final = (
-    "@staticmethod", "@classmethod", "@property", "@cache", "@lru_cache", "@functools.cache", "@lru_cache(maxsize=None)",
-    "@functools.wraps(func)", "@abstractmethod", "@contextmanager", "@pytest.fixture", "@override", "@login_required",
-    "@timed", "@retry(times=3)", "@deprecated", "@final", "@overload", "@app.command()", "@task", "@cached_property",
-    "@pytest.mark.slow", "@transaction.atomic", "@require_POST", "@csrf_exempt", "@unittest.skip", "@profile",
-)  # fmt: skip
+_TYPES: Final = line_list("types")
+_MODULES: Final = word_list("modules")
+_MEMBERS: Final = tuple((module, member) for module, member in map(str.split, line_list("members")))
+_DECORATORS: Final = line_list("decorators")
 
 
 def new_type(rng: Random) -> str:
@@ -49,18 +31,18 @@ def new_type(rng: Random) -> str:
 
 def new_import(rng: Random) -> tuple[str, str]:
     """Return an import statement, and the name that it brings."""
-    if rng.random() < 0.5:  # noqa: PLR2004
+    if rng.random() < 0.5:
         module = rng.choice(_MODULES)
         return f"import {module}", module
     module, member = rng.choice(_MEMBERS)
-    if rng.random() < 0.2:  # noqa: PLR2004
+    if rng.random() < 0.2:
         module, member = f"{rng.choice(NOUNS)}s", snake([rng.choice(VERBS), word(rng)])
     return f"from {module} import {member}", member
 
 
 def new_decorator(rng: Random) -> str:
     """Return a decorator with its `@`."""
-    return rng.choice(_DECORATORS) if rng.random() < 0.8 else f"@{rng.choice(VERBS)}_{word(rng)}"  # noqa: PLR2004
+    return rng.choice(_DECORATORS) if rng.random() < 0.8 else f"@{rng.choice(VERBS)}_{word(rng)}"
 
 
 def new_parameter(rng: Random, *, with_default: bool, annotated: bool) -> str:
@@ -77,7 +59,7 @@ def new_parameter(rng: Random, *, with_default: bool, annotated: bool) -> str:
             ("str | None", "None"),
         )
     )
-    if not with_default and rng.random() < 0.4:  # noqa: PLR2004
+    if not with_default and rng.random() < 0.4:
         return f"{name}: {kind}" if annotated else name
     return f"{name}: {kind} = {default}" if annotated else f"{name}={default}"
 
@@ -107,7 +89,7 @@ def new_statement(rng: Random) -> str:
             f"{verb}_{other}({name})",
             f"{name}.append({other})",
             f"time.sleep({rng.randint(1, 5)})",
-            f'raise ValueError("{sentence(rng).lower()}")' if rng.random() < 0.2 else f"{verb}({name})",  # noqa: PLR2004
+            f'raise ValueError("{sentence(rng).lower()}")' if rng.random() < 0.2 else f"{verb}({name})",
             f"{name} = {other} or {rng.randint(1, 50)}",
             f"del {name}",
         )
@@ -153,7 +135,7 @@ def new_method(rng: Random) -> str:
             f'def {name}(self):\n    """{sentence(rng)}."""\n    raise NotImplementedError\n',
             f"@staticmethod\ndef {name}({argument}):\n    return {argument} * 2\n",
             f"@classmethod\ndef from_{argument}(cls, {argument}):\n    return cls({argument})\n",
-            f"def {name}(self, {argument}=None):\n    if {argument} is None:\n        {argument} = []\n    return {argument}\n",
+            f"def {name}(self, {argument}=None):\n    if not {argument}:\n        return []\n    return {argument}\n",
             f"async def {name}(self):\n    await self.{attribute}.{rng.choice(VERBS)}()\n",
             f"def __enter__(self):\n    return self\n\ndef __exit__(self, *exc):\n    self.{rng.choice(VERBS)}()\n",
         )

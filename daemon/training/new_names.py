@@ -8,16 +8,14 @@ from random import Random
 from typing import Final
 
 from training.spans import word_pattern
-from training.words import ADJECTIVES, NOUNS, VERBS, camel, parts_of, pascal, snake, title_words
+from training.words import ADJECTIVES, NOUNS, VERBS, camel, parts_of, pascal, snake, title_words, word_list
 
 __all__ = ("RESERVED", "new_name", "other_case", "plain_name")
 
 RESERVED: Final = (
     frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"self", "cls", "args", "kwargs", "_", "match", "case"}
 )
-_JS_WORDS: Final = frozenset(
-    "let var const function new this null undefined typeof void delete default export switch throw catch extends".split()
-)
+_JS_WORDS: Final = frozenset(word_list("script_words"))
 TRIES: Final = 12
 
 
@@ -42,7 +40,7 @@ def other_case(name: str) -> str | None:
     """Return a name in the other case: `snake_case` for `camelCase` and the other way round; None for one word."""
     bare = name.strip("_")
     parts = parts_of(bare)
-    if len(parts) < 2 or bare != bare.strip("0123456789"):  # noqa: PLR2004 - one word has no case
+    if len(parts) < 2 or bare != bare.strip("0123456789"):
         return None
     if bare == snake(parts):
         return name.replace(bare, camel(parts))
@@ -54,17 +52,17 @@ def other_case(name: str) -> str | None:
 def _words(old: str, role: str, rng: Random) -> list[str]:
     parts = parts_of(old) or ["value"]
     draw = rng.random()
-    if draw < 0.2:  # noqa: PLR2004 - shares of ways to make a name
+    if draw < 0.2:
         return [rng.choice(ADJECTIVES), *parts]
-    if draw < 0.32 and len(parts) > 1:  # noqa: PLR2004
+    if draw < 0.32 and len(parts) > 1:
         return [*parts[:-1], rng.choice(NOUNS)]
-    if draw < 0.4 and role != "function":  # noqa: PLR2004
+    if draw < 0.4 and role != "function":
         return [*parts, rng.choice(("list", "map", "name", "value", "id", "count", "text", "data", "info", "item"))]
-    if draw < 0.46 and len(parts) > 1:  # noqa: PLR2004
+    if draw < 0.46 and len(parts) > 1:
         return parts[1:]
     if role == "function":
         return [rng.choice(VERBS), *title_words(rng, rng.choice((1, 1, 2)))]
-    if draw < 0.55 and role == "variable":  # noqa: PLR2004
+    if draw < 0.55 and role == "variable":
         return [rng.choice("abcdefghijkmnpqrstuvwxyz")]
     return title_words(rng, rng.choice((1, 1, 2, 2, 3)))
 

@@ -107,8 +107,8 @@ def _quoted(word: str, quote: str, rng: Random) -> str:
     """Quote words; what holds blanks or stops is seldom left bare."""
     if "\n" in word:
         return word
-    if quote == "{}" and not re.fullmatch(r"[\w./-]*\w", word) and rng.random() < 0.75:  # noqa: PLR2004
-        quote = "`{}`" if rng.random() < 0.6 else '"{}"'  # noqa: PLR2004
+    if quote == "{}" and not re.fullmatch(r"[\w./-]*\w", word) and rng.random() < 0.75:
+        quote = "`{}`" if rng.random() < 0.6 else '"{}"'
     mark = quote[0]
     if mark != "{" and mark in word:
         quote = next((other for other in _QUOTES[1:] if other[0] not in word), "{}")

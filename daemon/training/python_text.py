@@ -187,6 +187,11 @@ class PythonText:
             found.append(Word(at, role))
         return found
 
+    def has_long_strings(self, first: int, last: int) -> bool:
+        """Tell whether a string goes over several of the lines from `first`, counted from 0, to before `last`."""
+        begin, end = self._starts[first], self._starts[last]
+        return any("\n" in string for _, string, start, _ in self.tokens() if begin <= start < end and len(string) > 1)
+
     def _string_spans(self) -> list[tuple[int, int]]:
         """Return the spans of literal text: plain strings, and f-strings without what stands in their braces."""
         spans = []

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from training.words import word_list
+
 __all__ = ("KEYWORDS", "Token", "declared_names", "parse_script")
 
 TokenKind = Literal["comment", "string", "template", "regex", "name", "number", "mark"]
 
-KEYWORDS: Final = frozenset(
-    "abstract any as async await boolean break case catch class const constructor continue debugger declare default delete do else enum "
-    "export extends false finally for from function get if implements import in infer instanceof interface is keyof let module namespace "
-    "never new null number object of private protected public readonly require return set static string super switch symbol this throw "
-    "true try type typeof undefined unknown var void while with yield exports arguments process console".split()
-)
+KEYWORDS: Final = frozenset(word_list("script_keywords"))
 _TOKEN: Final = re.compile(
     r"(?P<blank>\s+)|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<string>'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")"
     r"|(?P<number>\d[\w.]*)|(?P<name>[A-Za-z_$][\w$]*)|(?P<mark>=>|===|!==|==|!=|<=|>=|&&|\|\||\?\?|\?\.|\.\.\.|[^\s\w])",
     re.DOTALL,
 )
 _REGEX: Final = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_BEFORE_REGEX: Final = frozenset("( , = : [ ! & | ? { } ; => && || return typeof case".split())
+_BEFORE_REGEX: Final = frozenset(word_list("before_regex"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def declared_names(tokens: tuple[Token, ...], *words: str) -> list[str]:
     """Return the names that stand behind one of the given words, such as `const` or `function`."""
     return [
         after.text
-        for before, after in zip(tokens, tokens[1:], strict=False)
+        for before, after in itertools.pairwise(tokens)
         if before.text in words and after.kind == "name" and after.text not in KEYWORDS
     ]
 

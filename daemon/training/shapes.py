@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import itertools
 from collections.abc import Sequence
 from random import Random
 from typing import Final
@@ -90,7 +91,7 @@ def regions(text: str, language: str) -> list[tuple[int, int]]:
         ]
     else:
         at = [*borders(text, language), len(lines)]
-        spans = list(zip(at, at[1:], strict=False))
+        spans = list(itertools.pairwise(at))
         if language in ("markdown", "text", "rst"):
             spans += _paragraphs(lines)
     tidy = []
@@ -118,7 +119,7 @@ def range_around(before: str, after: str, rng: Random) -> tuple[int, int, str] |
     """Choose lines around a change.
 
     Returns:
-        The first line from 1, the last line, and their new text; None when the change is too wide, or all that there is.
+        The first line from 1, the last line, and their new text; None when the change is too wide, or is all there is.
     """
     old, new = split_lines(before), split_lines(after)
     first, end, new_end = changed_lines(old, new)

@@ -22,7 +22,7 @@ def with_typos(text: str, rng: Random, n_typos: int) -> str | None:
     places: list[tuple[int, str]] = []
     offset = 0
     for line in split_lines(text):
-        if not MARKUP.match(line) and len(line) > 20:  # noqa: PLR2004 - shorter lines are titles and code
+        if not MARKUP.match(line) and len(line) > 20:
             places += [(offset + match.start(), match[0]) for match in _WORD.finditer(line)]
         offset += len(line)
     if len(places) < MIN_PLACES:

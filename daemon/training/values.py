@@ -6,16 +6,12 @@ import re
 from random import Random
 from typing import Final
 
-from training.words import ADJECTIVES, NOUNS, VERBS, sentence, snake, title_words, word
+from training.words import ADJECTIVES, NOUNS, VERBS, line_list, sentence, snake, title_words, word
 
 __all__ = ("bare", "new_condition", "new_expression", "new_keyword", "new_literal", "new_number", "new_string")
 
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_KEYWORDS: Final = (
-    "timeout=10", "timeout=30", 'encoding="utf-8"', "strict=True", "check=True", "indent=2", "reverse=True", "verbose=False",
-    "default=None", "flush=True", "copy=False", "retries=3", "key=str.lower", "parents=True", "exist_ok=True", "maxsize=128",
-    "debug=True", "cache=None", 'mode="w"', 'errors="replace"', "daemon=True", "limit=100", 'sep=","', "dry_run=False",
-)  # fmt: skip
+_KEYWORDS: Final = line_list("keywords")
 
 
 def new_number(old: str, rng: Random) -> str:
@@ -62,7 +58,7 @@ def new_literal(old: str, rng: Random) -> str | None:
         and old[-1] == old[0]
         and "\\" not in old
         and not old.startswith(("'''", '"""'))
-    ):  # noqa: PLR2004
+    ):
         new = new_string(old[1:-1], rng)
         return None if new == old[1:-1] else old[0] + new + old[0]
     return None
@@ -70,7 +66,7 @@ def new_literal(old: str, rng: Random) -> str | None:
 
 def bare(literal: str) -> str:
     """Return a string literal's words, as people write them when the quotes go without saying."""
-    if len(literal) > 2 and literal[0] in "'\"" and literal[-1] == literal[0]:  # noqa: PLR2004
+    if len(literal) > 2 and literal[0] in "'\"" and literal[-1] == literal[0]:
         return literal[1:-1]
     return literal
 
@@ -79,7 +75,7 @@ def new_expression(old: str, rng: Random) -> str:
     """Return an expression, made of the old one or of other names."""
     name, verb = snake(title_words(rng, rng.choice((1, 2)))), rng.choice(VERBS)
     options = [
-        f"{verb}_{name}({old})" if len(old) < 30 else f"{verb}_{name}()",  # noqa: PLR2004
+        f"{verb}_{name}({old})" if len(old) < 30 else f"{verb}_{name}()",
         f"{name}.{verb}()",
         f"{name} or None",
         f"len({name})",
@@ -117,7 +113,7 @@ def new_condition(old: str, rng: Random) -> str:
         name,
         "True",
     ]
-    if len(old) < 36:  # noqa: PLR2004
+    if len(old) < 36:
         simple = re.fullmatch(r"[\w.]+(?:\([\w., ]*\))?", old)
         options += [f"{old} and {name}", f"not {old}" if simple else f"not ({old})"]
         if not re.search(r"\bor\b", old):
@@ -128,7 +124,7 @@ def new_condition(old: str, rng: Random) -> str:
 
 def new_keyword(rng: Random) -> str:
     """Return a keyword argument, such as `timeout=10`."""
-    if rng.random() < 0.6:  # noqa: PLR2004
+    if rng.random() < 0.6:
         return rng.choice(_KEYWORDS)
     value = rng.choice(("True", "False", "None", str(rng.randint(1, 60)), f'"{word(rng)}"', rng.choice(NOUNS)))
     return f"{snake(title_words(rng, rng.choice((1, 2))))}={value}"

@@ -9,9 +9,9 @@ from typing import Final
 
 from plgd.text.lines import split_lines
 from training.edit import Edit, Operation, Passage
+from training.made_data import json_value
 from training.new_names import plain_name
 from training.spans import indent_of, is_blank, word_pattern
-from training.synthetic import json_value
 from training.values import new_number
 from training.words import word
 
@@ -151,7 +151,7 @@ def remove_section(passage: Passage, rng: Random) -> Edit | None:
 
 def add_section(passage: Passage, rng: Random) -> Edit | None:
     """Add a given section at the end."""
-    lines, pairs, sections = _read(passage)
+    _lines, pairs, sections = _read(passage)
     if not sections or not pairs or passage.language not in SECTIONED:
         return None
     name = word(rng)
@@ -237,7 +237,7 @@ def _head(line: str, language: str) -> str | None:
     return match[1] if match else None
 
 
-def _in_section(  # noqa: PLR0913 - the parts of an edit
+def _in_section(
     kind: str, text: str, slots: dict[str, str], one: _Pair, pairs: list[_Pair], hints: dict[str, str]
 ) -> Edit | None:
     """Name the section where the key alone does not say which setting is meant."""

@@ -10,8 +10,8 @@ from typing import Final
 
 from training.edit import Edit, Operation, Passage
 from training.json_text import JsonText, Member, Value, parse_json
+from training.made_data import json_value
 from training.spans import Replacement, indent_of, replace_spans
-from training.synthetic import json_value
 from training.words import ADJECTIVES, camel, snake, title_words, word
 
 __all__ = ("OPERATIONS",)
@@ -137,13 +137,13 @@ def remove_key(passage: Passage, rng: Random) -> Edit | None:
         return None
     counts = Counter(parsed.keys())
     key = rng.choice(sorted(counts))
-    spans = []
+    spans: list[Replacement] = []
     for one in parsed.objects():
         for index, item in enumerate(one.members):
             if item.key == key:
                 if len(one.members) == 1 or any(other.start <= item.start < other.end for other in spans):
                     return None
-                spans.append(_without(parsed, one, index))
+                spans.append(_without(one, index))
     return Edit(
         "json_remove_keys" if counts[key] > 1 else "json_remove_key", replace_spans(parsed.text, spans), {"name": key}
     )
@@ -160,7 +160,7 @@ def remove_entry(passage: Passage, rng: Random) -> Edit | None:
     array = rng.choice(arrays)
     index = rng.randrange(len(array.members))
     item = array.members[index].value
-    text = replace_spans(parsed.text, [_without(parsed, array, index)])
+    text = replace_spans(parsed.text, [_without(array, index)])
     if item.kind == "object":
         where = _identify(parsed, item, None)
         if where is None or (
@@ -241,10 +241,10 @@ def sort_keys(passage: Passage, rng: Random) -> Edit | None:
         return None
     nested = [one for one in parsed.objects() if one is not parsed.root and len(one.members) > 1]
     if nested and rng.random() < 0.5:
-        return Edit("json_sort_top", _sorted(parsed, parsed.root, deep=False)) if _is_regular(parsed) else None
+        return Edit("json_sort_top", _sorted(parsed, deep=False)) if _is_regular(parsed) else None
     if not _is_regular(parsed):
         return None
-    return Edit("json_sort_keys", _sorted(parsed, parsed.root, deep=True))
+    return Edit("json_sort_keys", _sorted(parsed, deep=True))
 
 
 def sort_array(passage: Passage, rng: Random) -> Edit | None:
@@ -271,19 +271,15 @@ def sort_array(passage: Passage, rng: Random) -> Edit | None:
     if not keys:
         return None
     key = rng.choice(keys)
-    values_by_item = []
-    for item in array.members:
-        member = next((one for one in item.value.members if one.key == key), None)
-        values_by_item.append((json.loads(parsed.source(member.value)) if member is not None else None, item))
-    values = [value for value, _ in values_by_item]
-    if (
-        len(set(map(str, values))) < len(values)
-        or len({type(value) for value in values}) > 1
-        or not isinstance(values[0], str | int | float)
-    ):
+    members = [next((one for one in item.value.members if one.key == key), None) for item in array.members]
+    values: list[object] = [None if one is None else json.loads(parsed.source(one.value)) for one in members]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    words = [value for value in values if isinstance(value, str)]
+    if len(values) not in (len(set(numbers)), len(set(words))):
         return None
     down = rng.random() < 0.25
-    order = [item for _, item in sorted(values_by_item, key=lambda pair: pair[0], reverse=down)]
+    ranks = sorted(range(len(values)), key=(numbers or words).__getitem__, reverse=down)
+    order = [array.members[rank] for rank in ranks]
     return Edit("json_sort_by_down" if down else "json_sort_by", _reordered(parsed, array, order), {"key": key})
 
 
@@ -332,7 +328,7 @@ def _insert_after(parsed: JsonText, owner: Value, after: Member, member: str) ->
     return Replacement(end, end, f",\n{indent}{member}")
 
 
-def _without(parsed: JsonText, owner: Value, index: int) -> Replacement:
+def _without(owner: Value, index: int) -> Replacement:
     """Remove a member, and one comma with it."""
     member = owner.members[index]
     if index + 1 < len(owner.members):
@@ -351,7 +347,7 @@ def _reordered(parsed: JsonText, owner: Value, order: list[Member]) -> str:
     return replace_spans(parsed.text, spans)
 
 
-def _sorted(parsed: JsonText, value: Value, *, deep: bool) -> str:
+def _sorted(parsed: JsonText, *, deep: bool) -> str:
     data = json.loads(parsed.text)
     width = len(indent_of(parsed.text[parsed.text.find("\n") + 1 :])) if "\n" in parsed.text.strip() else None
     if not deep:

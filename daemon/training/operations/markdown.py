@@ -216,7 +216,7 @@ def tick(passage: Passage, rng: Random) -> Edit | None:
     return Edit("tick" if done else "untick", "".join(lines), {"item": content})
 
 
-def sort_list(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def sort_list(passage: Passage, _rng: Random) -> Edit | None:
     """Sort the one list alphabetically."""
     lines = list(split_lines(passage.text))
     runs = [(first, last) for first, last in _runs(lines, _BULLET) if last - first > 2]
@@ -263,11 +263,11 @@ def emphasise(passage: Passage, rng: Random) -> Edit | None:
         slots = {"word": chosen} | ({"url": after[2:-1]} if kind == "link_word" else {})
         if kind == "link_word" and len(places) > 1:
             continue
-        return Edit(kind, pattern.sub(lambda match: before + match[0] + after, text), slots)  # noqa: B023 - used at once
+        return Edit(kind, pattern.sub(f"{before}{chosen}{after}", text), slots)
     return None
 
 
-def plain_code(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def plain_code(passage: Passage, _rng: Random) -> Edit | None:
     """Take away all bold marks."""
     if passage.text.count("**") % 2 or "```" in passage.text or re.search(r"\*\*\*|`[^`\n]*\*\*", passage.text):
         return None

@@ -1,4 +1,4 @@
-"""Requests that ask for what is there already, or for a change of what is not there: the right answer changes nothing."""
+"""Requests for what is done already or cannot be done: the right answer changes nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Final
 
-from training.edit import CODE, Edit, Operation, Passage
+from training.edit import CODE, Edit, Operation, Operator, Passage
 from training.spans import word_pattern
 from training.words import NOUNS, snake, title_words, word
 
@@ -17,7 +17,7 @@ EVERY: Final = (*CODE, "python", "markdown", "text", "json", "toml", "yaml")
 
 def nothing(passage: Passage, rng: Random) -> Edit | None:
     """Leave a text as it is."""
-    options = [_absent_name, _said_so]
+    options: list[Operator] = [_absent_name, _said_so]
     if passage.language == "python":
         options += [_python_done, _python_done]
     if passage.language in ("markdown", "text"):
@@ -42,7 +42,7 @@ def _absent_name(passage: Passage, rng: Random) -> Edit | None:
     return Edit("no_change", passage.text, {"absent": old})
 
 
-def _said_so(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - the words alone differ
+def _said_so(passage: Passage, rng: Random) -> Edit | None:
     return Edit("no_change", passage.text) if rng.random() < 0.4 else None
 
 
@@ -58,7 +58,7 @@ def _python_done(passage: Passage, rng: Random) -> Edit | None:
     return None
 
 
-def _prose_done(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def _prose_done(passage: Passage, _rng: Random) -> Edit | None:
     if passage.language == "markdown" and "**" not in passage.text:
         return Edit("no_change", passage.text, {"bold": "bold"})
     return None

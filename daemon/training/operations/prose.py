@@ -12,18 +12,19 @@ from training.edit import Edit, Operation, Passage
 from training.made_prose import made_paragraph, made_sentence
 from training.spans import is_blank, word_pattern
 from training.typos import MARKUP, with_typos
-from training.words import ADJECTIVES, NOUNS, word
+from training.words import ADJECTIVES, NOUNS, word, word_list
 
 __all__ = ("OPERATIONS",)
 
 PROSE: Final = ("markdown", "text")
 LOOSE: Final = ("markdown", "text", "rst")
 _ORDINALS: Final = ("first", "second", "third")
-_SENTENCE: Final = re.compile(r"[A-Z][^.!?\n]*[.!?](?=\s|$)")
-_COMMON: Final = frozenset(
-    "this that with from have will your when then than they them their there these those what which where into been more most some such only "
-    "also other about after before because should would could does were each every here just like make many must need".split()
+_MONTHS: Final = ("January", "March", "May", "July", "September", "October", "December")
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.,:/-])(?:\d{{1,2}} (?:{'|'.join(_MONTHS)}) \d{{4}}|\d[\d,]*\d|\d{{2,}})(?![\w:/-]|[.,]\d)"
 )
+_SENTENCE: Final = re.compile(r"[A-Z][^.!?\n]*[.!?](?=\s|$)")
+_COMMON: Final = frozenset(word_list("common"))
 
 
 def replace_word(passage: Passage, rng: Random) -> Edit | None:
@@ -215,7 +216,7 @@ def swap_paragraphs(passage: Passage, rng: Random) -> Edit | None:
     return Edit("swap_paragraphs", text, {"nth": names[first], "other": other}, ordinal=True)
 
 
-def paragraphs_to_list(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def paragraphs_to_list(passage: Passage, _rng: Random) -> Edit | None:
     """Make a bulleted list of short lines."""
     lines = split_lines(passage.text)
     if not 2 <= len(lines) <= 15 or any(is_blank(line) or MARKUP.match(line) or len(line) > 80 for line in lines):
@@ -225,16 +226,13 @@ def paragraphs_to_list(passage: Passage, rng: Random) -> Edit | None:  # noqa: A
 
 def change_number(passage: Passage, rng: Random) -> Edit | None:
     """Change a number or a date that the text has once."""
-    found = re.findall(
-        r"(?<![\w.,:/-])(?:\d{1,2} (?:May|June|July|August|December|January) \d{4}|\d[\d,]*\d|\d{2,})(?![\w:/-]|[.,]\d)",
-        passage.text,
-    )
+    found = _NUMBER.findall(passage.text)
     unique = [one for one in found if len(re.findall(rf"(?<![\w.,]){re.escape(one)}(?!\w|[.,]\d)", passage.text)) == 1]
     if not unique:
         return None
     old = rng.choice(unique)
     if " " in old:
-        new = f"{rng.randint(1, 28)} {rng.choice(('January', 'March', 'May', 'September', 'October'))} {rng.randint(2023, 2032)}"
+        new = f"{rng.randint(1, 28)} {rng.choice(_MONTHS)} {rng.randint(2023, 2032)}"
     elif "," in old:
         new = f"{rng.randint(1, 90)},{rng.randint(100, 999)}"
     else:

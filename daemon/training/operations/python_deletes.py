@@ -61,12 +61,12 @@ def delete_prints(passage: Passage, rng: Random) -> Edit | None:
     return _delete_statements(passage, "delete_prints", lambda node: _is_call_of(node, "print"))
 
 
-def delete_asserts(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def delete_asserts(passage: Passage, _rng: Random) -> Edit | None:
     """Delete every assertion."""
     return _delete_statements(passage, "delete_asserts", lambda node: isinstance(node, ast.Assert))
 
 
-def delete_comments(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def delete_comments(passage: Passage, _rng: Random) -> Edit | None:
     """Delete every comment: a line of its own with its line, one behind code with the blanks before it."""
     parsed = parse_python(passage.text)
     if parsed is None or not parsed.comments():
@@ -98,7 +98,7 @@ def delete_docstrings(passage: Passage, rng: Random) -> Edit | None:
             return None
         found, slots = [(node, doc)], {"function": node.name}
     lines = list(parsed.lines)
-    for node, doc in reversed(sorted(found, key=lambda one: one[1].lineno)):
+    for node, doc in sorted(found, key=lambda one: one[1].lineno, reverse=True):
         first, last = parsed.line_span(doc)
         if len(getattr(node, "body", [])) == 1 or parsed.line_span(node)[0] == first:  # type: ignore[arg-type]
             return None
@@ -206,25 +206,20 @@ def delete_annotations(passage: Passage, rng: Random) -> Edit | None:
     if not found:
         return None
     node = rng.choice(found)
-    if (
-        sum(one.name == node.name for one in parsed.functions()) > 1
-        or node.args.kwonlyargs
-        or node.args.vararg
-        or node.args.kwarg
-    ):
+    arguments = node.args
+    if arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+        return None
+    if sum(one.name == node.name for one in parsed.functions()) > 1:
         return None
     first, _ = parsed.line_span(node)
     body_line = node.body[0].lineno - 1 - (1 if parsed.indent else 0)
-    signature = parsed.source(node)[:-1]
     text = parsed.text
-    spans = []
-    for argument in node.args.args:
-        if argument.annotation is not None:
-            spans.append((parsed.start(argument) + len(argument.arg), parsed.end(argument)))
+    typed = [one for one in arguments.args if one.annotation is not None]
+    spans = [(parsed.start(one) + len(one.arg), parsed.end(one)) for one in typed]
     if node.returns is not None:
         arrow = text.rfind("->", 0, parsed.start(node.returns))
         spans.append((len(text[:arrow].rstrip()), parsed.end(node.returns)))
-    if any("\n" in text[start:end] for start, end in spans) or not signature or first == body_line:
+    if any("\n" in text[start:end] for start, end in spans) or first == body_line:
         return None
     if re.search(r"\w\s*:[^=,()]+ = ", "".join(parsed.lines[first:body_line])):
         return None  # the blanks around a default change with the annotation
@@ -276,7 +271,7 @@ def _delete_statements(passage: Passage, kind: str, is_wanted: object) -> Edit |
         return None
     lines = list(parsed.lines)
     for first, last in sorted(spans, reverse=True):
-        between = 0 < first and last < len(lines) and is_blank(lines[first - 1]) and is_blank(lines[last])
+        between = first > 0 and last < len(lines) and is_blank(lines[first - 1]) and is_blank(lines[last])
         del lines[first : last + (1 if between else 0)]
     return _checked(Edit(kind, "".join(lines)))
 
@@ -297,7 +292,7 @@ def _is_alone(parsed: PythonText, node: Definition) -> bool:
     body = getattr(above, "body", []) if above is not None else parsed.tree.body
     if len(body) == 1 or node not in body:
         return True
-    return len(body) == 2 and parsed.docstring(above or parsed.tree) is not None  # noqa: PLR2004
+    return len(body) == 2 and parsed.docstring(above or parsed.tree) is not None
 
 
 def _is_call_of(node: ast.stmt, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Additions to Python: statements, parameters, decorators, imports, docstrings, comments, annotations, whole functions."""
+"""Additions to Python: statements, parameters, decorators, imports, docstrings, annotations, whole functions."""
 
 from __future__ import annotations
 

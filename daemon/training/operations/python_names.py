@@ -146,7 +146,7 @@ def change_case(passage: Passage, rng: Random) -> Edit | None:
     return None
 
 
-def _rename_definition(  # noqa: PLR0913 - one call a kind
+def _rename_definition(
     parsed: PythonText, names: list[str], role: str, kind: str, roles: set[Role], rng: Random
 ) -> Edit | None:
     """Rename a thing whose name means one thing in the whole text."""
@@ -246,9 +246,7 @@ def _with_mentions(
             if not clear or before.endswith((".", "/", "-")):
                 return None
             starts.append(word.start)
-        elif wanted(word):
-            starts.append(word.start)
-        elif word.role == "string" and _is_in_all(parsed, word, name):
+        elif wanted(word) or (word.role == "string" and _is_in_all(parsed, word, name)):
             starts.append(word.start)
     return starts
 
@@ -273,8 +271,8 @@ def _bindings(parsed: PythonText) -> dict[str, list[ast.AST | None]]:
     for scope in [None, *parsed.functions()]:
         for name in sorted(_binds(scope if scope is not None else parsed.tree)):
             found.setdefault(name, []).append(scope)
-    for node in parsed.classes():
-        excluded |= _binds(node)
+    for owner in parsed.classes():
+        excluded |= _binds(owner)
     for node in parsed.nodes:
         if isinstance(node, ast.Global | ast.Nonlocal):
             excluded |= set(node.names)

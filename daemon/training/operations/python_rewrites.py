@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import tokenize
 from random import Random
@@ -22,7 +23,7 @@ _ERRORS: Final = ("Exception", "ValueError", "OSError", "KeyError", "TypeError",
 _LEVELS: Final = ("info", "info", "debug", "warning")
 
 
-def change_quotes(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def change_quotes(passage: Passage, _rng: Random) -> Edit | None:
     """Use the other kind of quotes for every plain string; docstrings and strings that hold quotes make it unfit."""
     parsed = parse_python(passage.text)
     if parsed is None:
@@ -50,7 +51,7 @@ def change_quotes(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001
     return Edit("double_quotes" if new == '"' else "single_quotes", replace_spans(parsed.text, spans))
 
 
-def none_comparison(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def none_comparison(passage: Passage, _rng: Random) -> Edit | None:
     """Compare with `None` by `is`, which the text is made to lack."""
     parsed = parse_python(passage.text)
     if parsed is None or re.search(r"[!=]= None", passage.text):
@@ -95,8 +96,8 @@ def print_to_logging(passage: Passage, rng: Random) -> Edit | None:
     return Edit("print_to_logging", replace_spans(parsed.text, spans), {"call": f"{logger}.{level}"}, shown=shown)
 
 
-def to_f_string(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
-    """Write every `%` and `.format` with plain arguments as an f-string; a text of f-strings is given `.format` before."""
+def to_f_string(passage: Passage, _rng: Random) -> Edit | None:
+    """Write every `%` and `.format` with plain arguments as an f-string, which f-strings are turned into before."""
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
@@ -266,7 +267,7 @@ def swap_functions(passage: Passage, rng: Random) -> Edit | None:
         return None
     pairs = []
     for body in parsed.bodies():
-        for one, two in zip(body, body[1:], strict=False):
+        for one, two in itertools.pairwise(body):
             if isinstance(one, ast.FunctionDef) and isinstance(two, ast.FunctionDef) and one.name != two.name:
                 pairs.append((one, two))
     if not pairs:
@@ -289,20 +290,14 @@ def swap_functions(passage: Passage, rng: Random) -> Edit | None:
     return Edit("swap_functions", "".join(lines), {"one": one.name, "two": two.name})
 
 
-def drop_else(passage: Passage, rng: Random) -> Edit | None:
+def drop_else(passage: Passage, _rng: Random) -> Edit | None:
     """Take the `else` away behind an `if` that returns."""
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
-    found = []
-    for node in parsed.nodes:
-        if (
-            isinstance(node, ast.If)
-            and node.orelse
-            and isinstance(node.body[-1], ast.Return | ast.Raise)
-            and not isinstance(node.orelse[0], ast.If)
-        ):
-            found.append(node)
+    branches = [node for node in parsed.nodes if isinstance(node, ast.If) and node.orelse]
+    found = [node for node in branches if isinstance(node.body[-1], ast.Return | ast.Raise)]
+    found = [node for node in found if not isinstance(node.orelse[0], ast.If)]
     if len(found) != 1:
         return None
     node = found[0]
@@ -310,15 +305,7 @@ def drop_else(passage: Passage, rng: Random) -> Edit | None:
     head = first - 1
     indent = indent_of(parsed.lines[head])
     unit = indent_of(parsed.lines[first])[len(indent) :]
-    if (
-        parsed.lines[head].strip() != "else:"
-        or not unit
-        or any(
-            isinstance(one, ast.Constant) and isinstance(one.value, str) and one.lineno != one.end_lineno
-            for statement in node.orelse
-            for one in ast.walk(statement)
-        )
-    ):
+    if parsed.lines[head].strip() != "else:" or not unit or parsed.has_long_strings(first, last):
         return None
     moved = [line if is_blank(line) else line.replace(unit, "", 1) for line in parsed.lines[first:last]]
     text = "".join([*parsed.lines[:head], *moved, *parsed.lines[last:]])
@@ -345,23 +332,21 @@ def augment(passage: Passage, rng: Random) -> Edit | None:
     return Edit("augment", parsed.text, {"name": target, "operator": f"{match[1]}="}, {"old": long}, shown=shown)
 
 
-def modern_super(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def modern_super(passage: Passage, _rng: Random) -> Edit | None:
     """Write `super(Name, self)` as `super()`, where the text has the long form or can be given it."""
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
     if re.search(r"super\(\w+, self\)", passage.text):
         return Edit("modern_super", re.sub(r"super\(\w+, self\)", "super()", passage.text))
-    spans = []
+    spans: list[Replacement] = []
     for owner in parsed.classes():
-        for node in ast.walk(owner):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == "super"
-                and not node.args
-            ):
-                spans.append(Replacement(parsed.start(node), parsed.end(node), f"super({owner.name}, self)"))
+        calls = [node for node in ast.walk(owner) if isinstance(node, ast.Call) and not node.args]
+        spans += [
+            Replacement(parsed.start(node), parsed.end(node), f"super({owner.name}, self)")
+            for node in calls
+            if isinstance(node.func, ast.Name) and node.func.id == "super"
+        ]
     if not spans or len({one.start for one in spans}) < len(spans):
         return None
     return Edit("modern_super", passage.text, shown=replace_spans(parsed.text, spans))
@@ -454,12 +439,7 @@ def _wrap_body(parsed: PythonText, rng: Random) -> Edit | None:
     first, last = parsed.line_span(body[0])[0], parsed.line_span(body[-1])[1]
     block = parsed.lines[first:last]
     indent = indent_of(block[0])
-    multiline = any(
-        "\n" in string
-        for kind, string, start, _ in parsed.tokens()
-        if kind == tokenize.STRING and parsed.line_start(first) <= start < parsed.line_start(last)
-    )
-    if multiline or parsed.lines[first - 1].lstrip().startswith("#") or "\t" in indent:
+    if parsed.has_long_strings(first, last) or parsed.lines[first - 1].lstrip().startswith("#") or "\t" in indent:
         return None
     error = rng.choice(_ERRORS)
     action = rng.choice(("pass", "return None", "raise", "return False"))

@@ -288,7 +288,7 @@ def remove_argument(passage: Passage, rng: Random) -> Edit | None:
     single = [one for one in found if _is_single(one[1]) and sum(other[2].arg == one[2].arg for other in found) == 1]
     if not single:
         return None
-    name, call, keyword = rng.choice(single)
+    name, _call, keyword = rng.choice(single)
     start, end = parsed.start(keyword), parsed.end(keyword)
     text = parsed.text
     before, after = re.search(r", $", text[:start]), re.match(r", ", text[end:])

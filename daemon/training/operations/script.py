@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from random import Random
@@ -44,7 +45,7 @@ def change_declaration(passage: Passage, rng: Random) -> Edit | None:
         return None
     pairs = [
         (one, after)
-        for one, after in zip(tokens, tokens[1:], strict=False)
+        for one, after in itertools.pairwise(tokens)
         if one.text in ("const", "let", "var") and one.kind == "name"
     ]
     if not pairs:
@@ -66,7 +67,7 @@ def change_declaration(passage: Passage, rng: Random) -> Edit | None:
     )
 
 
-def change_quotes(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def change_quotes(passage: Passage, _rng: Random) -> Edit | None:
     """Use the other kind of quotes for every string that neither holds."""
     tokens = parse_script(passage.text)
     if tokens is None:
@@ -81,7 +82,7 @@ def change_quotes(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001
     return Edit("double_quotes" if new == '"' else "single_quotes", replace_spans(passage.text, spans))
 
 
-def drop_semicolons(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def drop_semicolons(passage: Passage, _rng: Random) -> Edit | None:
     """Take away the semicolons at the ends of lines."""
     tokens = parse_script(passage.text)
     if tokens is None or passage.language != "javascript":
@@ -111,7 +112,7 @@ def delete_console(passage: Passage, rng: Random) -> Edit | None:
     return Edit("js_delete_console", "".join(line for index, line in enumerate(lines) if index not in found))
 
 
-def delete_comments(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def delete_comments(passage: Passage, _rng: Random) -> Edit | None:
     """Delete every comment: a line of its own with its line, one behind code with the blanks before it."""
     tokens = parse_script(passage.text)
     if tokens is None:
@@ -265,7 +266,7 @@ def add_import(passage: Passage, rng: Random) -> Edit | None:
     )
 
 
-def strict_equality(passage: Passage, rng: Random) -> Edit | None:  # noqa: ARG001 - there is nothing to choose
+def strict_equality(passage: Passage, _rng: Random) -> Edit | None:
     """Compare by `===` and `!==`, which the text is made to lack."""
     tokens = parse_script(passage.text)
     if tokens is None:
@@ -314,7 +315,7 @@ def _uses(tokens: tuple[Token, ...], old: str, new: str, text: str) -> list[Repl
                 return None  # shorthand: the key would have to stay
             spans.append(Replacement(one.start, one.end, new))
         elif one.kind == "template" and word_pattern(old).search(one.text):
-            holes = [match for match in re.finditer(rf"\$\{{[^}}]*?(?<![\w.$]){re.escape(old)}(?![\w$])", one.text)]
+            holes = list(re.finditer(rf"\$\{{[^}}]*?(?<![\w.$]){re.escape(old)}(?![\w$])", one.text))
             if len(holes) != len(word_pattern(old).findall(one.text)):
                 return None
             spans += [Replacement(one.start + match.end() - len(old), one.start + match.end(), new) for match in holes]
