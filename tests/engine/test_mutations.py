@@ -103,7 +103,7 @@ MUTATIONS = {
         Ending, Ending.push, "self._n_tokens >= self._context_room", "self._n_tokens > self._context_room"
     ),
     "a reply after a stop keeps a token of the last": Mutation(
-        Session, Session._prefill, "self.tokens.extend(piece)", "self.tokens[-1:] = piece"
+        Session, Session._take_in, "self.tokens.extend(prompt)", "self.tokens[-1:] = prompt"
     ),
     "a cache trims one token too few": Mutation(
         HistoryTarget, HistoryTarget._trim, "del self._states[-n:]", "del self._states[-n:-1]"

@@ -41,7 +41,7 @@ REFERENCE_WIDTHS: Final = range(1, 9)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class _Run:
     """What stays the same from trace to trace.
 
     Attributes:
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         if not traces:
             raise BenchError.unreadable("these files", "none of them can be edited in that way within the context")
         initial = know_costs(machine.model, paths, on_progress=progress.say)
-        current = Run(
+        current = _Run(
             machine,
             LiveCosts(initial),
             LiveCosts(initial),
