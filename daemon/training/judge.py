@@ -16,10 +16,10 @@ from plgd.edits.view import rewrite_lines, view
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.protocol.edits import EditStatus
 from plgd.text.lines import split_lines
-from training.cases import Case
+from training.cases import Case, answer_of
 from training.examples import case_prompt
 
-__all__ = ("Judge", "answer_of")
+__all__ = ("Judge",)
 
 
 class Judge:
@@ -99,11 +99,3 @@ class Judge:
 def _document(case: Case) -> tuple[Document, int, int]:
     document = Document.of_text(case.text, PurePosixPath(case.path).name)
     return document, case.first_line or 1, case.last_line or len(document.lines)
-
-
-def answer_of(case: Case) -> str:
-    """Return the whole text that is the right answer."""
-    if case.first_line is None or case.last_line is None:
-        return case.new_text
-    lines = split_lines(case.text)
-    return "".join((*lines[: case.first_line - 1], case.new_text, *lines[case.last_line :]))

@@ -8,9 +8,9 @@ import pytest
 
 from plgd.bench.edits_results import EditOutcome
 from tiny_base import make_case, write_base
-from training.cases import Case
+from training.cases import Case, answer_of
 from training.examples import make_example, open_tokenizer
-from training.judge import Judge, answer_of
+from training.judge import Judge
 
 FILE = "a = 1\nb = 2\nc = 3\n"
 
