@@ -34,7 +34,9 @@ class SplitLinear(nn.Module):  # type: ignore[misc]  # mlx-lm has no annotations
         return x[..., :half] @ self.weight[:, :half].T + x[..., half:] @ self.weight[:, half:].T
 
 
-def low_precision_model(config: dict[str, Any], dtype: mx.Dtype, widest_narrow: int | None = None) -> MlxModel:
+def low_precision_model(
+    config: dict[str, Any], dtype: mx.Dtype, widest_narrow: int | None = None, *, kv_bits: int = 0
+) -> MlxModel:
     """Make a small model, all of whose products round otherwise in passes wider than `widest_narrow`."""
     network = make_network(config)
     network.set_dtype(dtype)
@@ -51,4 +53,5 @@ def low_precision_model(config: dict[str, Any], dtype: mx.Dtype, widest_narrow: 
         name="small",
         eos_tokens=frozenset(),
         context_limit=512,
+        kv_bits=kv_bits,
     )

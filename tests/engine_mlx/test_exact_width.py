@@ -64,10 +64,18 @@ def test_float32_needs_no_search() -> None:
     assert model.target(Sampling(exact=True)).max_draft == 512
 
 
+def test_quantized_keys_need_a_search_in_float32_too() -> None:
+    """Quantized keys and values make a whole step out of a last bit, so exact drafts stay narrow (reference A9)."""
+    model = low_precision_model({**LLAMA, "head_dim": 64}, mx.float32, 5, kv_bits=8)
+    assert 5 == model.exact_width
+    reply = plain(model, Sampling())
+    assert reply == drafted(model, Sampling(exact=True), reply, 12)
+
+
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16])
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_exact_replies_are_plain_ones(dtype: mx.Dtype, temperature: float) -> None:
-    """Where wide passes do flip choices, an exact reply is still plain decoding's own."""
+    """Where wide passes do flip choices, an exact reply is still plain decoding's own (reference A8)."""
     model = low_precision_model(LLAMA, dtype, 5)
     reply = plain(model, Sampling(temperature=temperature, seed=1))
     assert reply != drafted(model, Sampling(temperature=temperature, seed=1), reply, 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import weakref
 from pathlib import Path
 
@@ -84,6 +85,15 @@ def test_step_costs_that_cannot_be_kept(folder: str, paths: Paths, monkeypatch: 
     paths.cache_dir.mkdir(parents=True)
     paths.step_costs_dir.write_text("no folder")
     assert MlxBackend(Config(), paths).load(folder, lambda _percent: None).costs.table is not ASSUMED_COSTS
+
+
+def test_the_load_finds_out_how_wide_exact_replies_may_be(
+    folder: str, paths: Paths, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With `exact`, the first edit does not wait for the search: the load has made it, and the log tells the result."""
+    caplog.set_level(logging.INFO)
+    MlxBackend(Config(engine=EngineConfig(policy="off", exact=True)), paths).load(folder, lambda _percent: None)
+    assert f"{folder}: exact replies take passes of any width" in caplog.messages
 
 
 def test_a_load_can_be_abandoned(folder: str, paths: Paths) -> None:

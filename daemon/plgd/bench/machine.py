@@ -104,6 +104,7 @@ def open_machine(
     for width in widths:
         on_progress(f"warming up width {width}")
         model.warm_up([width])
+        kv_bits=config.model.kv_bits,
     return Machine(model, PlainArm(model.network, model.eos_tokens), describe(model.name))
 
 

@@ -52,6 +52,10 @@ class MlxBackend:
         )
         rest = 1.0 - _LOAD_SHARE
         self._make_ready(model, neighbours, lambda percent: on_progress(100.0 * _LOAD_SHARE + percent * rest))
+        if self._config.engine.exact:
+            width = model.exact_width
+            widest = "any width" if width is None else f"up to {width} tokens"
+            _LOG.info("%s: exact replies take passes of %s", name, widest)
         return model
 
     def _make_ready(self, model: MlxModel, neighbours: Neighbours, on_progress: Callable[[float], None]) -> None:

@@ -31,7 +31,7 @@ Start = Callable[[Forward, list[Any]], MlxTarget]
 
 
 def find_exact_width(
-    start: Start, forward: Forward, make_caches: Callable[[], list[Any]], context_limit: int
+    start: Start, forward: Forward, make_caches: Callable[[], list[Any]], context_limit: int, *, kv_bits: int = 0
 ) -> int | None:
     """Find the widest pass of which no row, logit or cached value differs from those of one-token passes.
 
@@ -43,11 +43,13 @@ def find_exact_width(
         forward: runs the model.
         make_caches: makes its caches.
         context_limit: the longest history of the model, in tokens.
+        kv_bits: bits of a quantized key or value; 0 where they are as the model makes them.
 
     Returns:
         1 to 16. Where a draft could only be taken back by snapshot nothing is compared: what is fed again would be fed
         in passes of other widths, so there is to be no draft. None in float32, where passes of any width agree within
-        a thousandth of a logit, and near ties are few enough to be decided again.
+        a thousandth of a logit, and near ties are few enough to be decided again; not with quantized keys and values,
+        which make a whole step out of a last bit.
 
     Raises:
         EngineError: the model failed.
@@ -63,7 +65,7 @@ def find_exact_width(
         target = start(narrow, caches)
         _fill(target, n_context)
         reply = _decode(target, narrow)
-        if narrow.rows[0].dtype == mx.float32:
+        if narrow.rows[0].dtype == mx.float32 and not kv_bits:
             return None
         target = start(wide, wide_caches)
         _fill(target, n_context)

@@ -146,11 +146,13 @@ class MlxModel:
 
     @cached_property
     def exact_width(self) -> int | None:
-        """The widest pass that computes each row as a one-token pass does, bit for bit; None in float32.
+        """The widest pass that computes each row as a one-token pass does, bit for bit; None where it does not matter.
 
         Found out on first use, which takes some hundred passes; see `find_exact_width`.
         """
-        return find_exact_width(self._start, self._forward, self._make_caches, self._context_limit)
+        return find_exact_width(
+            self._start, self._forward, self._make_caches, self._context_limit, kv_bits=self._kv_bits
+        )
 
     def _start(self, forward: Forward, caches: list[Any]) -> MlxTarget:
         return MlxTarget(forward, caches, context_limit=self._context_limit, shapes=self.shapes)

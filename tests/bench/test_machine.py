@@ -1,0 +1,18 @@
+"""The machine under measurement is the one that edits use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plgd.bench.machine import open_machine
+from plgd.config import Config, ModelConfig
+from plgd.paths import Paths
+from tiny_models import write_model
+
+
+def test_the_model_is_loaded_as_configured(tmp_path: Path) -> None:
+    """What is measured has the context limit and the quantized keys and values that edits have."""
+    folder = write_model(tmp_path / "model")
+    config = Config(model=ModelConfig(context_limit=100, kv_bits=8))
+    model = open_machine(str(folder), (), Paths(tmp_path, tmp_path, tmp_path), config).model
+    assert (100, 8) == (model.context_limit, model.kv_bits)
