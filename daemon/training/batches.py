@@ -68,12 +68,14 @@ def batches(
 ) -> Generator[Batch, None, None]:
     """Yield batches for ever; each time through the data in another order.
 
+    Shards that are written meanwhile join in: after each time through, the new ones come first.
+
     Args:
         cases: a folder of shards.
         base: the model folder, for its tokenizer.
         n_tokens: the most that a batch may hold, filling included.
         max_length: longer examples are left out.
-        seed: of the order; the same seed gives the same batches.
+        seed: of the order; the same seed and shards give the same batches.
         n_workers: processes that tokenize.
         share: this trainer's number, from 0, and how many there are; each reads another part of the data.
 
@@ -81,26 +83,37 @@ def batches(
         ValueError: the folder holds no case that is short enough.
     """
     random = Random(seed)
-    found = shards(cases)[share[0] :: share[1]]
-    random.shuffle(found)
+    known: set[Path] = set()
     kept: list[Example] = []
     with ProcessPoolExecutor(
         n_workers, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(base, max_length)
     ) as workers:
-        pool: list[Example] = []
-        for examples in workers.map(_tokenize, found):
-            kept += examples
-            pool += examples
-            if len(pool) >= POOL_SIZE:
+        try:
+            while True:
+                fresh = [shard for shard in _shared(shards(cases), *share) if shard not in known]
+                random.shuffle(fresh)
+                known.update(fresh)
+                pool: list[Example] = []
+                for examples in workers.map(_tokenize, fresh):
+                    kept += examples
+                    pool += examples
+                    if len(pool) >= POOL_SIZE:
+                        yield from make_batches(pool, n_tokens, random)
+                        pool = []
                 yield from make_batches(pool, n_tokens, random)
-                pool = []
-        yield from make_batches(pool, n_tokens, random)
-    if not kept:
-        raise ValueError(f"no case of {cases} has at most {max_length} tokens")
-    while True:
-        random.shuffle(kept)
-        for start in range(0, len(kept), POOL_SIZE):
-            yield from make_batches(kept[start : start + POOL_SIZE], n_tokens, random)
+                if not kept:
+                    raise ValueError(f"no case of {cases} has at most {max_length} tokens")
+                if not fresh:
+                    random.shuffle(kept)
+                    for start in range(0, len(kept), POOL_SIZE):
+                        yield from make_batches(kept[start : start + POOL_SIZE], n_tokens, random)
+        finally:
+            workers.shutdown(wait=False, cancel_futures=True)
+
+
+def _shared(files: Sequence[Path], number: int, n_trainers: int) -> list[Path]:
+    """Return a trainer's share; more shards may come, but each stays whose it is."""
+    return [file for file in files if int(file.stem.rpartition("-")[2]) % n_trainers == number]
 
 
 def tokenize(shard: Path, tokenizer: MlxTokenizer, max_length: int) -> list[Example]:

@@ -218,14 +218,17 @@ class Maker:
 
 
 def make_shard(shard: Shard, maker: Maker) -> Counter[str]:
-    """Write one shard and return its cases by kind."""
+    """Write one shard and return its cases by kind; it gets its name when it is whole, so training may go on beside."""
     rng = Random(f"{shard.seed}:{shard.split}:{shard.number}")
     counts: Counter[str] = Counter()
-    with (shard.out / f"cases-{shard.number:05}.jsonl").open("wb") as stream:
+    path = shard.out / f"cases-{shard.number:05}.jsonl"
+    part = path.with_suffix(".part")
+    with part.open("wb") as stream:
         for _ in range(shard.n_cases):
             case = maker.make(rng)
             stream.write(msgspec.json.encode(case) + b"\n")
             counts[case.kind] += 1
+    part.replace(path)
     return counts
 
 

@@ -64,6 +64,20 @@ def test_the_stream_goes_round_and_repeats_itself(tmp_path: Path) -> None:
     assert len(once) < len(first)
 
 
+def test_new_shards_join_in(tmp_path: Path) -> None:
+    """Shards that come while others are read are read next."""
+    base = write_base(tmp_path / "base")
+    folder = write_cases(tmp_path / "cases", [make_case("a = 1\n", "b = 1\n")], n_shards=1)
+    stream = batches(folder, base, n_tokens=400, max_length=260, seed=1, n_workers=1)
+    first = next(stream)
+    more = write_cases(tmp_path / "more", [make_case("c = 1\n", "d = 1\n")], n_shards=1)
+    (more / "cases-00000.jsonl").rename(folder / "cases-00001.jsonl")
+    second, third = next(stream), next(stream)
+    stream.close()
+    assert first.tokens.tolist() != second.tokens.tolist()
+    assert 2 == len(third.tokens)
+
+
 def test_each_trainer_has_its_share(tmp_path: Path) -> None:
     """Trainers side by side read different shards."""
     base = write_base(tmp_path / "base")
