@@ -29,7 +29,7 @@ from plgd.engine.stats import Stats
 from plgd.engine.stops import Stops
 from plgd.paths import Paths
 
-__all__ = ("Divergences", "count_divergences", "run")
+__all__ = ("DivergenceResult", "Divergences", "count_divergences", "run", "show_divergences")
 
 # A block that narrow kernels serve, one that fills theirs up, and one for wide kernels.
 DRAFTS: Final = (3, 7, 31)

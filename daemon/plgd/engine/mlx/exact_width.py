@@ -119,7 +119,7 @@ def _compare(target: MlxTarget, tapped: _Tapped, reply: Sequence[int], rows: Seq
         draft = reply[place : place + width - 1]
         choices = target.verify(draft)
         tapped.keep(width)
-        expected = rows[place : place + width]
+        expected = list(rows[place : place + width])
         same = mx.array_equal(mx.stack(tapped.rows[place:]), mx.stack(expected))
         if list(choices) != list(reply[place : place + width]) or not same.item():
             return width - 1
