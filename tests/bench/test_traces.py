@@ -23,6 +23,7 @@ from plgd.bench.machine import Machine, open_machine
 from plgd.bench.material import make_traces
 from plgd.bench.pairs import FilePair
 from plgd.bench.price import price_round
+from plgd.bench.replay import REPLAYED
 from plgd.bench.results import Environment
 from plgd.bench.timed_trace import record_reply
 from plgd.bench.trace import Trace
@@ -176,9 +177,21 @@ def test_a_model_that_leaves_the_trace_is_noticed() -> None:
 
 def test_an_own_reply_ends_by_itself_or_not_at_all() -> None:
     """A reply of the model's own is kept up to its end token; one that does not end is none."""
-    record = partial(record_reply, (1, 2), eos_tokens=frozenset({7}), prefill_slice=9)
-    assert (5, 6, 7) == record(Scripted([5, 6, 7, 8]).target, max_tokens=9)
-    assert record(Scripted([5, 6, 5, 6, 7]).target, max_tokens=4) is None
+
+    def record(reply: Sequence[int], max_tokens: int) -> tuple[int, ...] | None:
+        return record_reply(
+            trace_of(),
+            REPLAYED["off"],
+            Scripted(reply).target,
+            CODEC,
+            COSTS,
+            eos_tokens=frozenset({7}),
+            max_tokens=max_tokens,
+            prefill_slice=512,
+        )
+
+    assert (5, 6, 7) == record([5, 6, 7, 8], 9)
+    assert record([5, 6, 5, 6, 7], 4) is None
 
 
 def test_the_sample_fits_and_is_the_same_every_time() -> None:

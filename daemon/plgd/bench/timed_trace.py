@@ -13,7 +13,8 @@ from plgd.bench.replay import ReplayedPolicy
 from plgd.bench.trace import Trace, stops_at_end
 from plgd.engine.codec import SpanCodec
 from plgd.engine.correction import LiveCosts
-from plgd.engine.governor import Governor, make_governor, make_proposer
+from plgd.engine.cost import StepCosts
+from plgd.engine.governor import Governor
 from plgd.engine.proposer import Draft
 from plgd.engine.session import Session
 from plgd.engine.stats import GovernorCounts, Stats
@@ -120,18 +121,24 @@ def time_trace(
 
 
 def record_reply(
-    prompt: Sequence[int],
+    trace: Trace,
+    policy: ReplayedPolicy,
     make_target: Callable[[], Target],
+    codec: SpanCodec,
+    costs: StepCosts,
     *,
     eos_tokens: frozenset[int],
     max_tokens: int,
     prefill_slice: int,
 ) -> tuple[int, ...] | None:
-    """Return a model's own reply to a prompt, decoded plainly; None when it does not end.
+    """Return a model's own reply to a trace's prompt; None when it does not end.
 
     Args:
-        prompt: its tokens.
+        trace: the edit.
+        policy: what drafts, which changes how long this takes.
         make_target: starts an empty sequence of the model.
+        codec: its tokenizer.
+        costs: the device's prices.
         eos_tokens: what ends a reply; the last token of what is returned is one of them.
         max_tokens: a longer reply is taken to have no end.
         prefill_slice: prompt tokens per pass.
@@ -139,10 +146,10 @@ def record_reply(
     Raises:
         EngineError: the model failed.
     """
-    session = Session(make_target(), make_proposer("off"), make_governor("off"))
-    _prefill(session, prompt, prefill_slice)
+    session = Session(make_target(), policy.make_proposer(trace, codec), policy.make_governor(costs))
+    _prefill(session, trace.prompt, prefill_slice)
     _decode(session, Stops(eos_tokens, max_tokens))
-    reply = tuple(session.tokens[len(prompt) :])
+    reply = tuple(session.tokens[len(trace.prompt) :])
     return reply if reply[-1] in eos_tokens else None
 
 

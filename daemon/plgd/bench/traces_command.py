@@ -16,6 +16,7 @@ from plgd.bench.deadline import Deadline
 from plgd.bench.machine import Machine, know_costs, open_machine
 from plgd.bench.material import KINDS, RELEASE, choose, load_pairs, make_traces
 from plgd.bench.progress import Progress
+from plgd.bench.replay import REPLAYED
 from plgd.bench.timed_trace import record_reply
 from plgd.bench.trace import OVERHANG, Trace
 from plgd.bench.trace_report import show_traces
@@ -86,8 +87,11 @@ class _Run:
         model = self.machine.model
         max_tokens = min(int(MAX_GROWTH * len(trace.source)), model.context_limit - len(trace.prompt))
         return record_reply(
-            trace.prompt,
+            trace,
+            REPLAYED["cost"],
             model.target,
+            model.tokenizer,
+            self.costs.table,
             eos_tokens=model.eos_tokens,
             max_tokens=max_tokens,
             prefill_slice=self.prefill_slice,
