@@ -48,7 +48,7 @@ class Target(Protocol):
 
     @property
     def max_draft(self) -> int:
-        """The longest draft that `verify` takes whole; of a longer one it takes so many tokens. 0: plain rounds only."""
+        """The longest draft that `verify` takes whole; a longer one is cut to it. 0: plain rounds only."""
         ...
 
     def prefill(self, tokens: Sequence[int]) -> None:
