@@ -58,11 +58,12 @@ class Operation:
     """An operator and when to use it.
 
     Attributes:
-        kind: of the edits that it makes.
+        kind: its name, and that of the edits that it makes.
         make: makes one, or finds nothing to do; draws from the generator alone, so that a seed repeats it.
         languages: of the passages that it understands.
         weight: how often it is tried, relative to others.
         needs: a string that the text must contain, tested before anything costly.
+        makes: the kinds of its edits, where they are not its own name.
     """
 
     kind: str
@@ -70,3 +71,9 @@ class Operation:
     languages: tuple[str, ...]
     weight: float = 1.0
     needs: str = ""
+    makes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the edits that it makes."""
+        return self.makes or (self.kind,)

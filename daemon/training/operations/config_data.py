@@ -242,6 +242,8 @@ def _in_section(
 ) -> Edit | None:
     """Name the section where the key alone does not say which setting is meant."""
     same = [other for other in pairs if other.key == one.key]
+    if any(other.section == one.key for other in pairs):
+        return None  # a section and a key of one name: nobody knows which is meant
     if len(same) > 1:
         if not one.section or sum(other.section == one.section for other in same) > 1:
             return None
@@ -290,12 +292,12 @@ def _new_value(language: str, rng: Random) -> str:
 
 OPERATIONS: Final = (
     Operation("config_set", set_value, SETTINGS, 5),
-    Operation("config_add", add_key, SETTINGS, 4),
+    Operation("config_add", add_key, SETTINGS, 4, makes=("config_add", "config_add_last")),
     Operation("config_remove", remove_key, SETTINGS, 3),
     Operation("config_rename", rename_key, SETTINGS, 2),
     Operation("config_rename_section", rename_section, SECTIONED, 1.2),
     Operation("config_remove_section", remove_section, SECTIONED, 1.5),
-    Operation("config_add_section", add_section, SECTIONED, 1),
+    Operation("config_add_section", add_section, SECTIONED, 1, makes=("add_section",)),
     Operation("config_sort", sort_keys, SECTIONED, 1),
-    Operation("comment_out", comment_out, SETTINGS, 1.2),
+    Operation("comment_out", comment_out, SETTINGS, 1.2, makes=("comment_out", "uncomment")),
 )

@@ -248,25 +248,29 @@ def sort_keys(passage: Passage, rng: Random) -> Edit | None:
 
 
 def sort_array(passage: Passage, rng: Random) -> Edit | None:
-    """Sort an array of plain values that a key names, or an array of objects by a key."""
+    """Sort an array of strings that a key names, or the only array of objects by a key."""
     parsed = parse_json(passage.text)
     if parsed is None:
         return None
-    counts = Counter(parsed.keys())
     arrays = [one for one in parsed.arrays() if len(one.members) > 1]
+    rows = [one for one in arrays if all(item.value.kind == "object" for item in one.members)]
+    if len(rows) == 1 and rng.random() < 0.6:
+        return _sort_rows(parsed, rows[0], rng)
+    counts = Counter(parsed.keys())
     plain = [one for one in arrays if all(item.value.kind == "string" for item in one.members)]
     plain = [one for one in plain if one.path and isinstance(one.path[-1], str) and counts[one.path[-1]] == 1]
-    rows = [one for one in arrays if all(item.value.kind == "object" for item in one.members)]
-    if plain and (not rows or rng.random() < 0.5):
-        array = rng.choice(plain)
-        order = sorted(array.members, key=lambda item: str(json.loads(parsed.source(item.value))))
-        values = [str(json.loads(parsed.source(item.value))) for item in array.members]
-        if any(value[:1].isupper() for value in values) and any(value[:1].islower() for value in values):
-            return None
-        return Edit("json_sort_array", _reordered(parsed, array, order), {"array": str(array.path[-1])})
-    if len(rows) != 1:
+    if not plain:
         return None
-    array = rows[0]
+    array = rng.choice(plain)
+    texts = [str(json.loads(parsed.source(item.value))) for item in array.members]
+    if len({text[:1].isupper() for text in texts}) > 1:
+        return None
+    ranks = sorted(range(len(texts)), key=texts.__getitem__)
+    text = _reordered(parsed, array, [array.members[rank] for rank in ranks])
+    return Edit("json_sort_array", text, {"array": str(array.path[-1])})
+
+
+def _sort_rows(parsed: JsonText, array: Value, rng: Random) -> Edit | None:
     keys = [item.key for item in array.members[0].value.members if item.value.kind in ("string", "scalar")]
     if not keys:
         return None
@@ -279,8 +283,8 @@ def sort_array(passage: Passage, rng: Random) -> Edit | None:
         return None
     down = rng.random() < 0.25
     ranks = sorted(range(len(values)), key=(numbers or words).__getitem__, reverse=down)
-    order = [array.members[rank] for rank in ranks]
-    return Edit("json_sort_by_down" if down else "json_sort_by", _reordered(parsed, array, order), {"key": key})
+    text = _reordered(parsed, array, [array.members[rank] for rank in ranks])
+    return Edit("json_sort_by_down" if down else "json_sort_by", text, {"key": key})
 
 
 def change_indent(passage: Passage, rng: Random) -> Edit | None:
@@ -446,14 +450,14 @@ def _identify(parsed: JsonText, owner: Value, wanted: Member | None) -> dict[str
 
 OPERATIONS: Final = (
     Operation("json_add_field", add_field, JSON, 5),
-    Operation("json_add_key", add_key, JSON, 4),
+    Operation("json_add_key", add_key, JSON, 4, makes=("json_add_key", "json_add_key_to", "json_add_key_after")),
     Operation("json_rename_key", rename_key, JSON, 3),
-    Operation("json_set_value", set_value, JSON, 4.5),
-    Operation("json_remove_key", remove_key, JSON, 4),
-    Operation("json_remove_entry", remove_entry, JSON, 3),
+    Operation("json_set_value", set_value, JSON, 4.5, makes=("json_set_value", "json_set_value_of")),
+    Operation("json_remove_key", remove_key, JSON, 4, makes=("json_remove_key", "json_remove_keys")),
+    Operation("json_remove_entry", remove_entry, JSON, 3, makes=("json_remove_entry", "json_remove_item")),
     Operation("json_add_item", add_item, JSON, 1.5),
     Operation("json_add_entry", add_entry, JSON, 1.5),
-    Operation("json_sort_keys", sort_keys, JSON, 2),
-    Operation("json_sort_array", sort_array, JSON, 2.5),
-    Operation("json_indent", change_indent, JSON, 2),
+    Operation("json_sort_keys", sort_keys, JSON, 2, makes=("json_sort_keys", "json_sort_top")),
+    Operation("json_sort_array", sort_array, JSON, 2.5, makes=("json_sort_array", "json_sort_by", "json_sort_by_down")),
+    Operation("json_indent", change_indent, JSON, 2, makes=("json_indent", "json_pretty")),
 )

@@ -219,8 +219,8 @@ def tick(passage: Passage, rng: Random) -> Edit | None:
 def sort_list(passage: Passage, _rng: Random) -> Edit | None:
     """Sort the one list alphabetically."""
     lines = list(split_lines(passage.text))
-    runs = [(first, last) for first, last in _runs(lines, _BULLET) if last - first > 2]
-    if len(runs) != 1:
+    runs = _runs(lines, _BULLET, _NUMBERED, _TASK)
+    if len(runs) != 1 or not _BULLET.match(lines[runs[0][0]]):
         return None
     first, last = runs[0]
     block = lines[first:last]
@@ -365,20 +365,26 @@ def _content_of(line: str) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("heading_level", heading_level, MARKDOWN, 3.5, "#"),
-    Operation("all_headings", all_headings_level, MARKDOWN, 1.5, "#"),
+    Operation(
+        "heading_level", heading_level, MARKDOWN, 3.5, "#", makes=("heading_level", "heading_demote", "heading_promote")
+    ),
+    Operation(
+        "all_headings", all_headings_level, MARKDOWN, 1.5, "#", makes=("all_headings_demote", "all_headings_promote")
+    ),
     Operation("retitle", retitle, MARKDOWN, 2.5, "#"),
-    Operation("heading_case", heading_case, MARKDOWN, 1, "#"),
+    Operation("heading_case", heading_case, MARKDOWN, 1, "#", makes=("heading_upper", "headings_upper")),
     Operation("add_section", add_section, MARKDOWN, 1.2, "#"),
     Operation("delete_section", delete_section, MARKDOWN, 2.5, "#"),
     Operation("delete_heading", delete_heading, MARKDOWN, 0.8, "#"),
-    Operation("list_style", list_style, MARKDOWN, 2),
-    Operation("add_list_item", add_item, MARKDOWN, 2),
+    Operation(
+        "list_style", list_style, MARKDOWN, 2, makes=("bullets_to_numbers", "numbers_to_bullets", "change_bullets")
+    ),
+    Operation("add_list_item", add_item, MARKDOWN, 2, makes=("add_list_item", "add_list_item_first")),
     Operation("remove_list_item", remove_item, MARKDOWN, 1.5),
-    Operation("tick", tick, MARKDOWN, 1.2, "] "),
+    Operation("tick", tick, MARKDOWN, 1.2, "] ", makes=("tick", "untick")),
     Operation("sort_list", sort_list, MARKDOWN, 1),
-    Operation("emphasise", emphasise, MARKDOWN, 2.5),
+    Operation("emphasise", emphasise, MARKDOWN, 2.5, makes=("bold_word", "code_word", "italic_word", "link_word")),
     Operation("remove_bold", plain_code, MARKDOWN, 0.8, "**"),
-    Operation("table_row", table_row, MARKDOWN, 1.5, "|"),
+    Operation("table_row", table_row, MARKDOWN, 1.5, "|", makes=("add_row", "remove_row")),
     Operation("fence_language", fence_language, MARKDOWN, 0.7, "```"),
 )

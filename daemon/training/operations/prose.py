@@ -96,7 +96,12 @@ def append_paragraph(passage: Passage, rng: Random) -> Edit | None:
     if passage.text.endswith("```\n") or MARKUP.match(split_lines(passage.text)[-1]):
         return None
     paragraph = made_paragraph(rng, rng.randint(1, 3))
-    return Edit("append_paragraph", passage.text.rstrip("\n") + f"\n\n{paragraph}\n", {"text": _given(paragraph, rng)})
+    return Edit(
+        "append_paragraph",
+        passage.text.rstrip("\n") + f"\n\n{paragraph}\n",
+        {"text": _given(paragraph, rng)},
+        {"paragraph": paragraph},
+    )
 
 
 def append_sentence(passage: Passage, rng: Random) -> Edit | None:
@@ -307,11 +312,11 @@ OPERATIONS: Final = (
     Operation("fix_typo", fix_typo, PROSE, 1.5),
     Operation("append_paragraph", append_paragraph, PROSE, 2.5),
     Operation("append_sentence", append_sentence, PROSE, 2),
-    Operation("delete_paragraph", delete_paragraph, PROSE, 3.5),
-    Operation("delete_sentence", delete_sentence, PROSE, 3),
+    Operation("delete_paragraph", delete_paragraph, PROSE, 3.5, makes=("delete_paragraph", "delete_nth_paragraph")),
+    Operation("delete_sentence", delete_sentence, PROSE, 3, makes=("delete_sentence", "delete_sentence_like")),
     Operation("insert_sentence", insert_sentence, PROSE, 1.5),
     Operation("swap_paragraphs", swap_paragraphs, PROSE, 1),
     Operation("lines_to_list", paragraphs_to_list, ("text",), 0.5),
     Operation("change_number", change_number, PROSE, 2),
-    Operation("change_name", change_name, PROSE, 1.5),
+    Operation("change_name", change_name, PROSE, 1.5, makes=("replace_word",)),
 )

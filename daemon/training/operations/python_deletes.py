@@ -311,7 +311,9 @@ OPERATIONS: Final = (
     Operation("delete_prints", delete_prints, PYTHON, 2),
     Operation("delete_asserts", delete_asserts, PYTHON, 0.5, "assert "),
     Operation("delete_comments", delete_comments, PYTHON, 2, "#"),
-    Operation("delete_docstrings", delete_docstrings, PYTHON, 2, '"""'),
+    Operation(
+        "delete_docstrings", delete_docstrings, PYTHON, 2, '"""', makes=("delete_docstrings", "delete_docstring")
+    ),
     Operation("delete_statement", delete_statement, PYTHON, 4),
     Operation("delete_import", delete_import, PYTHON, 1.5, "import "),
     Operation("delete_decorator", delete_decorator, PYTHON, 1, "@"),

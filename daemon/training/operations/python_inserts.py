@@ -430,7 +430,7 @@ OPERATIONS: Final = (
     Operation("add_parameter", add_parameter, PYTHON, 2, "def "),
     Operation("add_decorator", add_decorator, PYTHON, 1.2, "def "),
     Operation("add_import", add_import, PYTHON, 2, "import "),
-    Operation("insert_statement", insert_statement, PYTHON, 2.5),
+    Operation("insert_statement", insert_statement, PYTHON, 2.5, makes=("insert_after", "insert_before")),
     Operation("insert_at_start", insert_at_start, PYTHON, 1.2, "def "),
     Operation("insert_at_end", insert_at_end, PYTHON, 0.8, "def "),
     Operation("add_guard", add_guard, PYTHON, 2.5, "def "),

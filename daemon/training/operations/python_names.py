@@ -125,7 +125,11 @@ def rename_attribute(passage: Passage, rng: Random) -> Edit | None:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value)
     ]
     candidates = [name for name in names if name not in {node.name for node in parsed.functions()}]
-    return _rename_definition(parsed, candidates, "variable", "rename_attribute", {"attribute"}, rng)
+    edit = _rename_definition(parsed, candidates, "variable", "rename_attribute", {"attribute"}, rng)
+    if edit is None or not any(word.role in ("name", "keyword") for word in parsed.words(edit.slots["old"])):
+        return edit
+    slots = {slot: f"self.{name}" for slot, name in edit.slots.items()}  # not the variable of the same name
+    return Edit("rename_self_attribute", edit.new_text, slots)
 
 
 def change_case(passage: Passage, rng: Random) -> Edit | None:
@@ -153,13 +157,15 @@ def _rename_definition(
     counts = Counter(names)
     candidates = sorted(name for name in counts if len(name) > 2 and name not in RESERVED and counts[name] < 3)
     rng.shuffle(candidates)
-    bound = set(_bindings(parsed)) | _imported(parsed)
+    bound = _imported(parsed).union(_binds(parsed.tree), *map(_binds, parsed.functions()))
     for name in candidates[:4]:
         words = parsed.words(name)
         code = [word for word in words if word.role in ("name", "attribute", "keyword")]
         if any(word.role == "string" and not _is_in_all(parsed, word, name) for word in words):
             continue  # the name of a field or a message: nobody knows whether it is meant
-        if any(word.role not in roles for word in code) or ("attribute" not in roles and name in bound):
+        if kind != "rename_attribute" and any(word.role not in roles for word in code):
+            continue
+        if "attribute" not in roles and name in bound:
             continue
         if kind == "rename_method" and (name in bound or any(_is_foreign(parsed, word) for word in code)):
             continue
@@ -238,12 +244,13 @@ def _with_mentions(
     None when a mention might or might not be meant: then there is no one right answer.
     """
     starts = []
+    is_mixed = any(word.role in ("name", "attribute", "keyword") and not wanted(word) for word in words)
     for word in words:
         if word.role in ("comment", "docstring"):
             before, after = parsed.text[max(0, word.start - 8) : word.start], parsed.text[word.start + len(name) :][:2]
             clear = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) is not None
             clear = clear or before.endswith(("`", "param ", ":arg ", "'")) or after.startswith(("`", "()", "'"))
-            if not clear or before.endswith((".", "/", "-")):
+            if not clear or is_mixed or before.endswith((".", "/", "-")):
                 return None
             starts.append(word.start)
         elif wanted(word) or (word.role == "string" and _is_in_all(parsed, word, name)):
@@ -346,11 +353,13 @@ def _is_self(node: ast.expr) -> bool:
 
 
 OPERATIONS: Final = (
-    Operation("rename_variable", rename_variable, PYTHON, 12),
-    Operation("rename_two", rename_two, PYTHON, 5),
+    Operation("rename_variable", rename_variable, PYTHON, 16),
+    Operation("rename_two", rename_two, PYTHON, 6),
     Operation("rename_function", rename_function, PYTHON, 5, "def "),
     Operation("rename_method", rename_method, PYTHON, 3, "class "),
     Operation("rename_class", rename_class, PYTHON, 2.5, "class "),
-    Operation("rename_attribute", rename_attribute, PYTHON, 3, "self."),
+    Operation(
+        "rename_attribute", rename_attribute, PYTHON, 3, "self.", makes=("rename_attribute", "rename_self_attribute")
+    ),
     Operation("change_case", change_case, PYTHON, 2),
 )

@@ -454,14 +454,16 @@ def _wrap_body(parsed: PythonText, rng: Random) -> Edit | None:
 
 
 OPERATIONS: Final = (
-    Operation("quotes", change_quotes, PYTHON, 2),
+    Operation("quotes", change_quotes, PYTHON, 2, makes=("single_quotes", "double_quotes")),
     Operation("is_none", none_comparison, PYTHON, 1, "None"),
     Operation("print_to_logging", print_to_logging, PYTHON, 1.2),
     Operation("to_f_string", to_f_string, PYTHON, 1.5),
-    Operation("wrap_statement", wrap_statement, PYTHON, 2.5),
+    Operation(
+        "wrap_statement", wrap_statement, PYTHON, 2.5, makes=("wrap_try", "wrap_if", "wrap_with", "wrap_body_try")
+    ),
     Operation("sort_imports", sort_imports, PYTHON, 1, "import "),
     Operation("sort_collection", sort_collection, PYTHON, 1),
-    Operation("make_async", make_async, PYTHON, 1, "def "),
+    Operation("make_async", make_async, PYTHON, 1, "def ", makes=("make_async", "make_sync")),
     Operation("swap_functions", swap_functions, PYTHON, 1, "def "),
     Operation("drop_else", drop_else, PYTHON, 0.7, "else:"),
     Operation("augment", augment, PYTHON, 0.7),
