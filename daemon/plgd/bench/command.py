@@ -22,6 +22,7 @@ RUNNERS: Final = {
     "host": "plgd.bench.host",
     "replay": "plgd.bench.replay_command",
     "traces": "plgd.bench.traces_command",
+    "warm": "plgd.bench.warm",
     "widths": "plgd.bench.widths",
 }
 

@@ -37,6 +37,11 @@ class Machine:
     plain: PlainArm
     environment: Environment
 
+    @property
+    def active_bytes(self) -> int:
+        """Memory that arrays take now."""
+        return describe_device().active_bytes
+
     def warm_up(self, widths: Sequence[int], n_tokens: int) -> None:
         """Run once whatever a reply may run, up to a context of so many tokens.
 
@@ -99,12 +104,12 @@ def open_machine(
         adapter=found.adapter,
         context_limit=config.model.context_limit,
         ranges_alone=found.ranges_alone,
+        kv_bits=config.model.kv_bits,
         on_progress=lambda percent: on_progress(f"loading {found.name} {percent:.0f} %"),
     )
     for width in widths:
         on_progress(f"warming up width {width}")
         model.warm_up([width])
-        kv_bits=config.model.kv_bits,
     return Machine(model, PlainArm(model.network, model.eos_tokens), describe(model.name))
 
 

@@ -21,8 +21,8 @@ DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
 MODES_OF: Final = {
-    "model": ("compare", "widths", "replay", "traces", "divergences", "edits"),
-    "repeats": ("compare", "widths", "host", "traces"),
+    "model": ("compare", "widths", "replay", "traces", "divergences", "edits", "warm"),
+    "repeats": ("compare", "widths", "host", "traces", "warm"),
     "only": ("compare", "divergences"),
     "arms": ("compare",),
     "max_tokens": ("compare", "traces", "divergences"),
@@ -50,6 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         ("widths", "the cost of each verify width, by context length"),
         ("divergences", "how often drafted replies leave plain decoding's in low precision, with `exact` and without"),
         ("edits", "how good a model's edits are, and how fast, on edits whose right answers are known"),
+        ("warm", "the time to the first token, cold and warm, by the length of the text; keystrokes; memory"),
         ("host", "the time that plgd's own loop takes in a round, without a model"),
         ("replay", "what each policy makes of real edits, at the prices of any device, without weights"),
         ("traces", "the same edits in real time: the model computes every pass, the text is the edit's"),

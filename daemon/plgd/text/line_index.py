@@ -39,6 +39,7 @@ class LineIndex:
     def __init__(self, text: str) -> None:
         self._text = text
         self._blocks = list(_count(text, 0, len(text)))
+        self._n_endings = sum(block.n_endings for block in self._blocks)
 
     @property
     def text(self) -> str:
@@ -48,7 +49,7 @@ class LineIndex:
     @property
     def n_lines(self) -> int:
         """Lines in the editor's count: endings and one more."""
-        return 1 + sum(block.n_endings for block in self._blocks)
+        return 1 + self._n_endings
 
     def find(self, position: Position, encoding: Encoding) -> int:
         """Return the offset of a position.
@@ -80,7 +81,10 @@ class LineIndex:
         last = min(len(ends), bisect_right(ends, end) + 2)
         begin = ends[first - 1] if first else 0
         stop = (ends[last - 1] if last else 0) + len(new) - (end - start)
-        self._blocks[first:last] = _count(self._text, begin, stop)
+        counted = list(_count(self._text, begin, stop))
+        self._n_endings += sum(block.n_endings for block in counted)
+        self._n_endings -= sum(block.n_endings for block in self._blocks[first:last])
+        self._blocks[first:last] = counted
 
     def _start(self, line: int) -> int:
         start = 0

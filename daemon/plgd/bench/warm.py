@@ -1,0 +1,169 @@
+"""`plgd bench --warm`: what keeping documents warm is worth, and what it costs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import time
+from typing import Final
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from plgd.bench.first_token import FirstToken, begin_edit, measure_first_token
+from plgd.bench.keystrokes import Keystrokes, long_text, measure_keystrokes
+from plgd.bench.machine import Machine, open_machine
+from plgd.bench.options import DEFAULT_REPEATS
+from plgd.bench.progress import Progress
+from plgd.bench.report import describe_environment
+from plgd.bench.results import Environment, Record
+from plgd.config import Config, load_config
+from plgd.documents.warm import WarmStore
+from plgd.paths import Paths
+from plgd.server.status import resident_bytes
+
+__all__ = ("Growth", "WarmBench", "run")
+
+LENGTHS: Final = (500, 2_000, 8_000)
+LONG_LINES: Final = 20_000
+KEYSTROKES: Final = 1_000
+# Random requests: so many documents, of which the budget holds some.
+N_DOCUMENTS: Final = 100
+REQUESTS_PER_REPEAT: Final = 40
+BUDGET_BYTES: Final = 64 * 2**20
+
+
+class Growth(Record, frozen=True):
+    """Memory over random requests on many documents under a small budget.
+
+    Attributes:
+        n_documents: documents that were edited.
+        n_requests: edits begun.
+        n_warm: those that began warm.
+        limit_bytes: what kept states might take.
+        most_kept_bytes: the most that they took.
+        resident_growth_bytes: of the process, from a tenth of the requests on.
+        device_growth_bytes: of the model's arrays, from a tenth of the requests on.
+    """
+
+    n_documents: int
+    n_requests: int
+    n_warm: int
+    limit_bytes: int
+    most_kept_bytes: int
+    resident_growth_bytes: int
+    device_growth_bytes: int
+
+
+class WarmBench(Record, frozen=True):
+    """Everything that was measured."""
+
+    environment: Environment
+    n_repeats: int
+    first_tokens: tuple[FirstToken, ...]
+    keystrokes: Keystrokes
+    growth: Growth
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Measure and report.
+
+    Raises:
+        ModelError: the model cannot be found or loaded.
+        EngineError: the model failed.
+    """
+    n_repeats = arguments.repeats or DEFAULT_REPEATS
+    paths = Paths.from_environment()
+    config = load_config(paths.config_file)
+    with Progress() as progress:
+        machine = open_machine(arguments.model, (1, 2, 8, 16), paths, config, on_progress=progress.say)
+        first_tokens = []
+        for n_tokens in LENGTHS:
+            if n_tokens + 128 > machine.model.context_limit:
+                continue
+            progress.say(f"first token behind {n_tokens} tokens")
+            text = _text_of(machine, n_tokens)
+            first_tokens.append(measure_first_token(machine.model, text, config.engine, n_repeats=n_repeats))
+        progress.say("keystrokes")
+        keystrokes = measure_keystrokes(machine.model.tokenizer, n_lines=LONG_LINES, n_keystrokes=KEYSTROKES)
+        growth = _measure_growth(machine, config, REQUESTS_PER_REPEAT * n_repeats, progress)
+    environment = msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2))
+    found = WarmBench(
+        environment=environment,
+        n_repeats=n_repeats,
+        first_tokens=tuple(first_tokens),
+        keystrokes=keystrokes,
+        growth=growth,
+    )
+    if arguments.json:
+        console.file.write(msgspec.json.encode(found).decode() + "\n")
+    else:
+        _show(found, console)
+
+
+def _text_of(machine: Machine, n_tokens: int) -> str:
+    """Write a text of about so many tokens, whole lines of it."""
+    lines = long_text(n_tokens).splitlines(keepends=True)
+    per_line = len(machine.model.tokenizer.encode("".join(lines[:120]))) / 120
+    return "".join(lines[: int(n_tokens / per_line)])
+
+
+def _measure_growth(machine: Machine, config: Config, n_requests: int, progress: Progress) -> Growth:
+    chance = random.Random(6)  # noqa: S311  # the same requests in every run
+    texts = [long_text(chance.randrange(6, 18)) for _ in range(N_DOCUMENTS)]
+    warm = WarmStore(time.monotonic)
+    warm.resize(BUDGET_BYTES)
+    most_kept, resident, device = 0, 0, 0
+    for number in range(n_requests):
+        if number % 10 == 0:
+            progress.say(f"random requests: {number} of {n_requests}")
+        if number == n_requests // 10:
+            resident, device = resident_bytes(), machine.active_bytes
+        place = chance.randrange(N_DOCUMENTS) if chance.random() < 0.5 else chance.randrange(5)
+        if chance.random() < 0.3:
+            texts[place] = f"# {number}\n{texts[place]}"[-800:]
+        begin_edit(machine.model, texts[place], f"Rename item {number}.", warm, config.engine)
+        most_kept = max(most_kept, warm.counts.n_bytes)
+    return Growth(
+        n_documents=N_DOCUMENTS,
+        n_requests=n_requests,
+        n_warm=warm.counts.n_hits,
+        limit_bytes=BUDGET_BYTES,
+        most_kept_bytes=most_kept,
+        resident_growth_bytes=resident_bytes() - resident,
+        device_growth_bytes=machine.active_bytes - device,
+    )
+
+
+def _show(found: WarmBench, console: Console) -> None:
+    console.print(describe_environment(found.environment), highlight=False)
+    table = Table(title="time to the first token, ms", title_justify="left")
+    for heading in ("prompt tokens", "warm tokens", "cold", "warm", "cold / warm", "rest and 2 steps", "tokens then"):
+        table.add_column(heading, justify="right")
+    for each in found.first_tokens:
+        times = (f"{each.cold_ms:.0f}", f"{each.warm_ms:.0f}", f"{each.speedup:.1f}", f"{each.bound_ms:.0f}")
+        table.add_row(f"{each.prompt_tokens:,}", f"{each.cached_tokens:,}", *times, str(each.first_tokens))
+    console.print(table)
+    keys, growth = found.keystrokes, found.growth
+    console.print(
+        f"A keystroke in the middle of {keys.n_lines:,} lines ({keys.n_tokens:,} tokens): median {keys.p50_ms:.2f} ms, "
+        f"99 % below {keys.p99_ms:.2f} ms, longest {keys.longest_ms:.2f} ms.",
+        highlight=False,
+    )
+    kept, limit, process, arrays = (
+        n_bytes / 1e6
+        for n_bytes in (
+            growth.most_kept_bytes,
+            growth.limit_bytes,
+            growth.resident_growth_bytes,
+            growth.device_growth_bytes,
+        )
+    )
+    console.print(
+        f"{growth.n_requests:,} requests on {growth.n_documents} documents, {growth.n_warm:,} of them warm: kept up to "
+        f"{kept:.0f} MB of {limit:.0f} MB; after the first tenth the process grew by {process:+.0f} MB, its arrays by "
+        f"{arrays:+.0f} MB.",
+        highlight=False,
+    )
