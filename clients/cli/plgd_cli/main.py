@@ -32,6 +32,7 @@ __all__ = ("COMMANDS", "build_parser", "main")
 # completion of a shell answer before anyio, msgspec and rich would have been imported.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "edit": ("plgd_cli.commands.edit", "rewrite a file, or some lines of it, as instructed"),
+    "warm": ("plgd_cli.commands.warm", "read files before they are edited, so that the edit begins at once"),
     "start": ("plgd_cli.commands.daemon", "start the daemon (every command that needs it does so by itself)"),
     "stop": ("plgd_cli.commands.daemon", "finish the running edits and stop the daemon"),
     "restart": ("plgd_cli.commands.daemon", "stop the daemon and start it again"),
