@@ -10,6 +10,7 @@ from typing import Final
 
 from plgd.documents.document import Document
 from plgd.documents.open import OpenDocuments, Opened
+from plgd.documents.watched import WatchedFiles
 
 __all__ = ("DocumentStore", "Seen")
 
@@ -41,10 +42,12 @@ class DocumentStore:
 
     Attributes:
         open: the texts that editors hold.
+        watched: files that were read from the disk and may be edited again.
     """
 
     def __init__(self, limit: int = _LIMIT) -> None:
         self.open = OpenDocuments()
+        self.watched = WatchedFiles()
         self._limit = limit
         self._seen: OrderedDict[str, Seen] = OrderedDict()
         self._lock = threading.Lock()

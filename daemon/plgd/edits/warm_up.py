@@ -22,9 +22,9 @@ __all__ = ("may_fit", "warm_steps")
 _TOKEN_CHARACTERS: Final = 16
 
 
-def may_fit(text: str, model: Model) -> bool:
+def may_fit(n_characters: int, model: Model) -> bool:
     """Tell, without tokenizing, whether a text might be short enough for a model's context."""
-    return len(text) <= _TOKEN_CHARACTERS * model.context_limit
+    return n_characters <= _TOKEN_CHARACTERS * model.context_limit
 
 
 def warm_steps(
@@ -57,7 +57,7 @@ def warm_steps(
     """
     text = view(document.lines)
     label = document_label(document)
-    if not may_fit(text, model):
+    if not may_fit(len(text), model):
         raise TextTooLong.of(document.shown(), len(text) // _TOKEN_CHARACTERS, model.context_limit, about=True)
     head = prompt_head(document, model, warm.index(label.document, text, model.tokenizer))
     if len(head) >= model.context_limit:

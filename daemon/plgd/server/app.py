@@ -27,6 +27,7 @@ from plgd.protocol.envelope import encode_failure
 from plgd.server.backend import Backend, MakeBackend
 from plgd.server.connection import Connection
 from plgd.server.dispatch import Dispatcher
+from plgd.server.file_watch import FileWatch
 from plgd.server.handlers import Handlers
 from plgd.server.idle import IdleWork
 from plgd.server.instance import Instance, peer_uid
@@ -76,6 +77,7 @@ class Daemon:
         self._lifecycle = Lifecycle()
         self._dispatcher = Dispatcher()
         self._connections: set[Connection] = set()
+        self._file_watch = FileWatch(documents.watched, self._worker.wake)
         handlers = Handlers(
             config,
             paths,
@@ -85,6 +87,7 @@ class Daemon:
             self.request_stop,
             documents=documents,
             store=store,
+            on_read=self._file_watch.add,
         )
         handlers.register(self._dispatcher)
 
@@ -115,6 +118,7 @@ class Daemon:
                 async with anyio.create_task_group() as service:
                     service.start_soon(self._accept, instance.listener, clients)
                     service.start_soon(self._watch_idle)
+                    service.start_soon(self._file_watch.run)
                     service.start_soon(self._watch_socket, instance)
                     await self._lifecycle.stop_requested.wait()
                     _LOG.info("stopping; %d requests to finish", self._lifecycle.n_active)
@@ -122,6 +126,7 @@ class Daemon:
                         _LOG.warning("%d requests did not end in time", self._lifecycle.n_active)
                         self._worker.abandon()
                         clients.cancel_scope.deadline = anyio.current_time() + _LAST_ANSWERS_S
+                    self._file_watch.stop()
                     service.cancel_scope.cancel()
                 instance.remove_socket()
                 self._lifecycle.finished.set()

@@ -16,6 +16,7 @@ import anyio
 from anyio import to_thread
 
 from plgd.config import Config
+from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.drafting import settle_drafting
@@ -73,6 +74,7 @@ class Handlers:
         request_stop: makes it stop, after finishing its edits or after cancelling them.
         documents: those that are open, and the versions of those seen.
         store: what is kept of them between edits; the worker's.
+        on_read: told of every file that was read for an edit or to become warm.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Handlers:
         *,
         documents: DocumentStore,
         store: WarmStore,
+        on_read: Callable[[Path], None],
     ) -> None:
         self._config = config
         self._paths = paths
@@ -95,6 +98,7 @@ class Handlers:
         self._request_stop = request_stop
         self._documents = documents
         self._store = store
+        self._on_read = on_read
         self._models: ModelStore | None = None
         self._making_models = anyio.Lock()
         self._feeds: dict[str, EditFeed] = {}
@@ -187,6 +191,7 @@ class Handlers:
             observer=feed,
         )
         outcome = await self._run(feed, session, job)
+        self._note_read(document)
         self._lifecycle.n_edits += 1
         return outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
 
@@ -212,9 +217,14 @@ class Handlers:
             observer=feed,
         )
         outcome = await self._run(feed, session, job)
+        self._note_read(document)
         if not isinstance(outcome, WarmResult):
             raise Cancelled
         return outcome
+
+    def _note_read(self, document: Document) -> None:
+        if document.path is not None and self._config.warm.enabled:
+            self._on_read(document.path)
 
     async def _run(self, feed: EditFeed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
         """Queue a job and wait for its result, or for the newer job that takes its place."""

@@ -6,12 +6,15 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 from plgd.config import WarmConfig
+from plgd.documents.document import Document
 from plgd.documents.open import Opened
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import Label, WarmStore
+from plgd.documents.watched import WatchedFile
 from plgd.edits.events import JobProgress
 from plgd.edits.head import document_label
 from plgd.edits.warm_up import may_fit, warm_steps
@@ -28,18 +31,43 @@ DEFAULT_SHARE: Final = 8
 _LOG: Final = logging.getLogger(__name__)
 
 
+# Where a text is, the first part of its revision.
+_IN_EDITOR: Final = "editor"
+_ON_DISK: Final = "disk"
+_Revision: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that may become warm.
+
+    Attributes:
+        key: tells it from other texts.
+        revision: tells it from the text before.
+        changed_at: when it changed.
+        length: in characters; 0 when that is not known without reading it.
+        read: reads it.
+    """
+
+    key: str
+    revision: _Revision
+    changed_at: float
+    length: int
+    read: Callable[[], Document]
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A document that is being prefilled."""
+    """A text that is being prefilled."""
 
-    revision: int
+    revision: _Revision
     label: Label
     displaces: bool
     steps: Generator[JobProgress, None, WarmResult]
 
 
 class IdleWork:
-    """Keeps open documents warm, one slice of prefill at a time, so that a request waits for a slice at most.
+    """Keeps open documents and changed files warm, in slices of prefill; a request waits for one slice at most.
 
     A document is prefilled once for each text that it holds long enough. When it then has to go for others, it stays
     away until it changes or is asked for: documents that do not fit together must not chase each other. Only the one
@@ -65,7 +93,7 @@ class IdleWork:
         self._store = store
         self._config = config
         self._clock = clock
-        self._done: dict[str, int] = {}
+        self._done: dict[str, _Revision] = {}
         self._too_long: dict[str, int] = {}
         self._work: _Work | None = None
 
@@ -84,7 +112,7 @@ class IdleWork:
     def due_in(self) -> float | None:
         """Return the seconds until there is something to do; None when there is nothing."""
         now = self._clock()
-        waits = [opened.changed_at + self._config.quiet_s - now for opened in self._cold()]
+        waits = [text.changed_at + self._config.quiet_s - now for text in self._cold()]
         if self._config.drop_after_s and (oldest := self._store.oldest_use) is not None:
             waits.append(oldest + self._config.drop_after_s - now)
         return max(0.0, min(waits)) if waits else None
@@ -98,43 +126,55 @@ class IdleWork:
         now = self._clock()
         if self._config.drop_after_s and self._store.expire(now - self._config.drop_after_s):
             return True
-        quiet = (opened for opened in self._cold() if opened.changed_at + self._config.quiet_s <= now)
-        opened = next(quiet, None)
-        if opened is not None:
-            self._prefill(opened, model)
+        text = next((text for text in self._cold() if text.changed_at + self._config.quiet_s <= now), None)
+        if text is not None:
+            self._prefill(text, model)
         return False
 
-    def _cold(self) -> Iterator[Opened]:
-        """Yield the documents whose text was not prefilled yet, changed last first."""
+    def _cold(self) -> Iterator[_Text]:
+        """Yield the texts that were not prefilled yet, changed last first, those that editors hold before others."""
         if not self._store.limit_bytes:
             return
-        for opened in self._documents.open.all():
-            too_long = self._too_long.get(opened.key)
-            if self._done.get(opened.key) != opened.revision and (too_long is None or len(opened.text) < too_long):
-                yield opened
+        opened = self._documents.open.all()
+        for text in (*map(self._of_editor, opened), *map(self._of_disk, self._documents.watched.changed())):
+            too_long = self._too_long.get(text.key)
+            is_held = text.revision[0] == _ON_DISK and any(text.key == each.key for each in opened)
+            if not is_held and self._done.get(text.key) != text.revision and (not too_long or text.length < too_long):
+                yield text
 
-    def _prefill(self, opened: Opened, model: Model) -> None:
+    def _of_editor(self, opened: Opened) -> _Text:
+        revision = (_IN_EDITOR, opened.revision)
+        read = partial(self._documents.of_open, opened)
+        return _Text(opened.key, revision, opened.changed_at, len(opened.text), read)
+
+    def _of_disk(self, file: WatchedFile) -> _Text:
+        revision = (_ON_DISK, file.revision)
+        return _Text(str(file.path), revision, file.changed_at, 0, partial(self._documents.read, file.path))
+
+    def _prefill(self, text: _Text, model: Model) -> None:
         """Prefill one slice; what cannot be prefilled is done with."""
         try:
-            if self._work is None or self._work.revision != opened.revision:
-                self._work = self._begin(opened, model)
+            if self._work is None or self._work.revision != text.revision:
+                self._work = self._begin(text, model)
             if self._work is not None and next(self._work.steps, None) is not None:
                 if self._store.bytes_of(self._work.label):
                     return
-                if self._work.displaces:
-                    self._too_long[opened.key] = len(opened.text)
+                if self._work.displaces and text.length:
+                    self._too_long[text.key] = text.length
         except InputError as error:
-            _LOG.debug("%s is not kept warm: %s", opened.name, error)
+            self._store.forget(text.key)
+            _LOG.debug("%s is not kept warm: %s", text.key, error)
         except EngineError as error:
-            _LOG.warning("%s was not made warm: %s", opened.name, error)
-        self._done[opened.key] = opened.revision
+            _LOG.warning("%s was not made warm: %s", text.key, error)
+        self._done[text.key] = text.revision
         self._work = None
 
-    def _begin(self, opened: Opened, model: Model) -> _Work | None:
-        if not may_fit(opened.text, model):
+    def _begin(self, text: _Text, model: Model) -> _Work | None:
+        if not may_fit(text.length, model):
             return None
-        document = self._documents.of_open(opened)
-        displaces = opened.revision == max(each.revision for each in self._documents.open.all())
+        document = text.read()
+        opened = self._documents.open.all()
+        displaces = text.revision == (_IN_EDITOR, max(each.revision for each in opened)) if opened else True
         steps = warm_steps(
             document,
             received=0.0,
@@ -144,4 +184,4 @@ class IdleWork:
             displaces=displaces,
             clock=self._clock,
         )
-        return _Work(opened.revision, document_label(document), displaces, steps)
+        return _Work(text.revision, document_label(document), displaces, steps)
