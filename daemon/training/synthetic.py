@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from training.corpus import CorpusText
+from training.made_code import make_code
 from training.made_data import make_json, make_settings
 from training.made_prose import make_letter, make_markdown, make_notes
 from training.words import word
@@ -35,6 +36,25 @@ _SETTINGS_NAMES: Final = {
     "ini": ("settings.ini", "app.ini", "setup.cfg", "app.conf"),
     "yaml": ("config.yaml", "config.yml", "settings.yaml", "values.yaml"),
     "bash": (".env", "app.env", "settings.env"),
+}
+
+
+_CODE_NAMES: Final = {
+    "python": (
+        "main.py",
+        "app.py",
+        "shop.py",
+        "utils.py",
+        "script.py",
+        "test.py",
+        "bank.py",
+        "untitled.py",
+        "example.py",
+    ),
+    "javascript": ("main.js", "app.js", "index.js", "utils.js", "script.js", "server.js"),
+    "html": ("index.html", "page.html", "about.html"),
+    "css": ("style.css", "main.css", "styles.css"),
+    "bash": ("run.sh", "build.sh", "backup.sh", "setup.sh"),
 }
 
 
@@ -68,6 +88,10 @@ def _settings(language: str) -> Callable[[Random, tuple[int, int]], CorpusText |
     return make
 
 
+def _variables_or_script(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
+    return (_settings if rng.random() < 0.6 else _code)("bash")(rng, bucket)
+
+
 def _markdown(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
     name, text = make_markdown(rng, bucket)
     return CorpusText(PACKAGE, name, "markdown", text)
@@ -78,12 +102,26 @@ def _text(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
     return CorpusText(PACKAGE, name, "text", text)
 
 
+def _code(language: str) -> Callable[[Random, tuple[int, int]], CorpusText | None]:
+    def make(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
+        text = make_code(language, rng, rng.randint(bucket[0], min(bucket[0] + 40, bucket[1])))
+        if not bucket[0] <= text.count("\n") <= bucket[1]:
+            return None
+        return CorpusText(PACKAGE, rng.choice(_CODE_NAMES[language]), language, text)
+
+    return make
+
+
 SYNTHETIC: Final = {
+    "python": Synthetic(_code("python"), 0.15),
+    "javascript": Synthetic(_code("javascript"), 0.3),
+    "html": Synthetic(_code("html"), 0.5),
+    "css": Synthetic(_code("css"), 0.6),
     "json": Synthetic(_json, 0.75),
     "toml": Synthetic(_settings("toml"), 0.6),
     "yaml": Synthetic(_settings("yaml"), 0.6),
     "ini": Synthetic(_settings("ini"), 0.8),
-    "bash": Synthetic(_settings("bash"), 0.6),
+    "bash": Synthetic(_variables_or_script, 0.85),
     "markdown": Synthetic(_markdown, 0.35),
     "text": Synthetic(_text, 0.5),
 }

@@ -12,7 +12,6 @@ from plgd.bench.corpus import read_listing
 from plgd.text.lines import split_lines
 from training.cases import Case, read_cases
 from training.corpus import CorpusText, read_sources
-from training.edit import Passage
 from training.generate import MAX_TOKENS, Maker, Shard, make_shard
 from training.lengths import n_tokens, token_counter
 from training.shapes import Shelf, passage_of, range_around, regions
@@ -171,8 +170,7 @@ def test_texts_of_a_wanted_length_are_found() -> None:
     """A text is taken whole, or cut from a longer one at its borders."""
     shelf = Shelf(TEXTS)
     rng = random.Random(1)
-    found = [text for _ in range(60) if (text := shelf.take("python", rng, (2, 11)))]
+    found = [text for _ in range(60) if (text := shelf.take("python", rng, (2, 11))) and text.package == "one"]
     assert found
     assert all(2 <= len(split_lines(text.text)) <= 13 for text in found)
-    assert passage_of(found[0]).name == "count.py" or passage_of(found[0]).name == "longer.py"
-    assert isinstance(passage_of(found[0]), Passage)
+    assert {passage_of(text).name for text in found} <= {"count.py", "longer.py"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from edit_examples import Example, check
+from edit_examples import Example, check, edit_of
 
 ROWS = '[\n  {\n    "id": 1,\n    "name": "Ada"\n  },\n  {\n    "id": 2,\n    "name": "Ben"\n  }\n]\n'
 PARAGRAPHS = "The first one is short.\n\nThe second one is longer. It has two sentences.\n\nHere is the end.\n"
@@ -230,6 +230,28 @@ EXAMPLES = (
     Example("spaces_to_tabs", "a.js", "a(\n  b(\n    c));\n", "a(\n\tb(\n\t\tc));\n"),
     Example("tabs_to_spaces", "a.js", "a(\n  b(\n    c));\n", "a(\n  b(\n    c));\n"),
     Example("copyright_year", "a.txt", "Copyright 2010 Me\n", "Copyright <new> Me\n"),
+    Example("js_semicolons", "a.js", "a();\nb();\n", "a();\nb();\n"),
+    Example("add_parameter", "a.js", "function a(b) {\n}\n", "function a(b, <parameter>) {\n}\n"),
+    Example("css_set", "a.css", "h1 {\n  color: red;\n}\n", "h1 {\n  color: <new>;\n}\n"),
+    Example("css_add", "a.css", "h1 {\n\tcolor: red;\n}\n", "h1 {\n\tcolor: red;\n\t<declaration>;\n}\n"),
+    Example("css_remove", "a.css", "h1 {\n  color: red;\n  top: 0;\n}\n", "h1 {\n  top: 0;\n}\n", (("name", "color"),)),
+    Example(
+        "css_remove_rule", "a.css", "a {\n  top: 0;\n}\n\nb {\n  top: 1;\n}\n", "b {\n  top: 1;\n}\n", (("name", "a"),)
+    ),
+    Example("html_text", "a.html", "<p>Some text</p>\n", "<p><new></p>\n"),
+    Example("html_attribute", "a.html", '<a href="x.html">x</a>\n', '<a href="<new>">x</a>\n'),
+    Example("link_address", "a.md", "See [this page](x.md).\n", "See [this page](<new>).\n"),
+    Example("unlink", "a.md", "See [this page](x.md).\n", "See this page.\n"),
+    Example("json_add_item", "a.yaml", "a:\n  - b\n  - c\nd: 1\n", "a:\n  - b\n  - c\n  - <item>\nd: 1\n"),
+    Example("json_remove_item", "a.yaml", "a:\n  - xx\n  - yy\n", "a:\n  - yy\n", (("item", "xx"),)),
+    Example("capitalise_word", "a.txt", "Some water, waters.\n", "Some Water, waters.\n", (("word", "water"),)),
+    Example(
+        "move_paragraph",
+        "a.txt",
+        "One is here.....\n\nTwo is there....\n\nThree is nowhere.\n",
+        "Two is there....\n\nThree is nowhere.\n\nOne is here.....\n",
+        (("nth", "first"),),
+    ),
     Example("no_change", "a.py", "a = 1\n", "a = 1\n"),
 )
 
@@ -238,6 +260,15 @@ EXAMPLES = (
 def test_the_right_answer_is_made_to_the_byte(example: Example) -> None:
     """Every operation changes what it says and nothing else."""
     check(example)
+
+
+def test_a_typo_that_is_named_is_mended_alone() -> None:
+    """The named word gets its letters back; other typos stay."""
+    edit, _ = edit_of(Example("fix_typo", "a.txt", PARAGRAPHS, ""))
+    assert edit.shown is not None
+    before, after = edit.shown.split(), edit.new_text.split()
+    changed = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+    assert [(edit.slots["wrong"], edit.hints["right"])] == [tuple(word.strip(".") for word in pair) for pair in changed]
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,37 @@ def swap_paragraphs(passage: Passage, rng: Random) -> Edit | None:
     return Edit("swap_paragraphs", text, {"nth": names[first], "other": other}, ordinal=True)
 
 
+def move_paragraph(passage: Passage, rng: Random) -> Edit | None:
+    """Move a paragraph, named by its place or its beginning, to the end or the start."""
+    paragraphs = _paragraphs(passage.text)
+    if not 3 <= len(paragraphs) <= 9 or not all(_is_plain(one[2]) for one in paragraphs):
+        return None
+    index = rng.randrange(len(paragraphs))
+    to_end = index < len(paragraphs) - 1 and (index == 0 or rng.random() < 0.5)
+    texts = [one[2] for one in paragraphs]
+    moved = texts.pop(index)
+    texts.insert(len(texts) if to_end else 0, moved)
+    text = "\n\n".join(texts) + "\n"
+    if "\n\n".join(one[2] for one in paragraphs) + "\n" != passage.text:
+        return None
+    nth = "last" if index == len(paragraphs) - 1 else _ORDINALS[index] if index < len(_ORDINALS) else ""
+    if not nth:
+        return None
+    return Edit("move_paragraph", text, {"nth": nth, "where": "end" if to_end else "beginning"}, ordinal=True)
+
+
+def capitalise_word(passage: Passage, rng: Random) -> Edit | None:
+    """Write a word with a capital wherever it stands."""
+    counts = Counter(re.findall(r"(?<![\w/.`-])[a-z]{4,}(?![\w/`-])", passage.text))
+    words = sorted(found for found, count in counts.items() if found not in _COMMON and count < 5)
+    if not words:
+        return None
+    old = rng.choice(words)
+    if word_pattern(old.capitalize()).search(passage.text) or word_pattern(old.upper()).search(passage.text):
+        return None
+    return Edit("capitalise_word", word_pattern(old).sub(old.capitalize(), passage.text), {"word": old})
+
+
 def paragraphs_to_list(passage: Passage, _rng: Random) -> Edit | None:
     """Make a bulleted list of short lines."""
     lines = split_lines(passage.text)
@@ -316,6 +347,8 @@ OPERATIONS: Final = (
     Operation("delete_sentence", delete_sentence, PROSE, 3, makes=("delete_sentence", "delete_sentence_like")),
     Operation("insert_sentence", insert_sentence, PROSE, 1.5),
     Operation("swap_paragraphs", swap_paragraphs, PROSE, 1),
+    Operation("move_paragraph", move_paragraph, PROSE, 1),
+    Operation("capitalise_word", capitalise_word, PROSE, 1),
     Operation("lines_to_list", paragraphs_to_list, ("text",), 0.5),
     Operation("change_number", change_number, PROSE, 2),
     Operation("change_name", change_name, PROSE, 1.5, makes=("replace_word",)),

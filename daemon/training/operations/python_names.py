@@ -199,6 +199,8 @@ def _rename_within(
     if any(name in _binds(node) for node in ast.walk(function) if node is not function and isinstance(node, _SCOPES)):
         return None
     new = new_name(name, "variable", parsed.text, rng)
+    if _named_in_decorators(parsed, name):
+        return None
     words = [word for word in parsed.words(name) if begin <= word.start < end]
     starts = _with_mentions(parsed, name, words, lambda word: word.role == "name")
     if new is None or not starts:
@@ -217,7 +219,7 @@ def _rename_everywhere(
 ) -> Edit | None:
     new = new or new_name(name, "variable", parsed.text, rng)
     words = parsed.words(name)
-    if new is None or not _keywords_are_foreign(parsed, name):
+    if new is None or not _keywords_are_foreign(parsed, name) or _named_in_decorators(parsed, name):
         return None
     starts = _with_mentions(parsed, name, words, lambda word: word.role == "name")
     if not starts:
@@ -290,6 +292,13 @@ def _bindings(parsed: PythonText) -> dict[str, list[ast.AST | None]]:
         for name, scopes in found.items()
         if name not in excluded and name not in RESERVED and not name.startswith("__")
     }
+
+
+def _named_in_decorators(parsed: PythonText, name: str) -> bool:
+    """Tell whether a decorator has the name in a string, as pytest's parameters are named."""
+    decorators = [one for node in parsed.definitions() for one in node.decorator_list]
+    quoted = re.compile(rf"(?s)['\"][^'\"]*(?<!\w){re.escape(name)}(?!\w)")
+    return any(quoted.search(parsed.source(one)) for one in decorators)
 
 
 def _binds(scope: ast.AST) -> set[str]:

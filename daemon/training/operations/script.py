@@ -20,6 +20,7 @@ from training.words import camel, sentence, title_words
 __all__ = ("OPERATIONS",)
 
 SCRIPT: Final = ("javascript", "typescript")
+_PLAIN_FUNCTION: Final = re.compile(r"(?m)^(?:export )?(?:async )?function (\w+)\(([\w, ]*)\) \{$")
 _FUNCTION: Final = re.compile(r"(?:export )?(?:default )?(?:async )?function\*? ([A-Za-z_$][\w$]*)")
 
 
@@ -94,6 +95,30 @@ def drop_semicolons(passage: Passage, _rng: Random) -> Edit | None:
     if any(first in "([`+-/" and first for first in firsts):
         return None
     return Edit("js_no_semicolons", replace_spans(passage.text, [Replacement(one.start, one.end, "") for one in ends]))
+
+
+def add_semicolons(passage: Passage, rng: Random) -> Edit | None:
+    """End statements with semicolons, which the text is given without."""
+    edit = drop_semicolons(passage, rng)
+    return Edit("js_semicolons", passage.text, shown=edit.new_text) if edit else None
+
+
+def add_parameter(passage: Passage, rng: Random) -> Edit | None:
+    """Give a function of the top level one more parameter."""
+    found = list(_PLAIN_FUNCTION.finditer(passage.text))
+    unique = [match for match in found if sum(other[1] == match[1] for other in found) == 1]
+    if not unique:
+        return None
+    match = rng.choice(unique)
+    name = camel(title_words(rng, rng.choice((1, 2))))
+    if word_pattern(name).search(passage.text):
+        return None
+    parameter = (
+        name if rng.random() < 0.6 else f"{name} = {rng.choice(('null', 'true', 'false', '0', '10', '{}', '[]'))}"
+    )
+    joint = ", " if match[2].strip() else ""
+    text = passage.text[: match.end(2)] + joint + parameter + passage.text[match.end(2) :]
+    return Edit("add_parameter", text, {"parameter": parameter, "function": match[1]})
 
 
 def delete_console(passage: Passage, rng: Random) -> Edit | None:
@@ -350,6 +375,8 @@ OPERATIONS: Final = (
     Operation("js_declare", change_declaration, SCRIPT, 2, makes=("js_declare", "js_declare_all")),
     Operation("js_quotes", change_quotes, SCRIPT, 1.5, makes=("single_quotes", "double_quotes")),
     Operation("js_no_semicolons", drop_semicolons, SCRIPT, 0.8, ";"),
+    Operation("js_semicolons", add_semicolons, SCRIPT, 0.8, ";"),
+    Operation("js_add_parameter", add_parameter, SCRIPT, 1, "function", makes=("add_parameter",)),
     Operation("js_delete_console", delete_console, SCRIPT, 1.5),
     Operation("js_delete_comments", delete_comments, SCRIPT, 1.2, "/", makes=("delete_comments",)),
     Operation("js_change_literal", change_literal, SCRIPT, 1.5, makes=("change_literal",)),
