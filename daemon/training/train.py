@@ -133,15 +133,15 @@ def train(
         progress = team.agree(2.0 if should_stop() else schedule.progress(clock()))
         if progress >= 1.0:
             break
-        batch = next(stream)
-        log.add(batch, trainer.step(batch, schedule.rate(progress, n_steps)))
+        batch, rate = next(stream), schedule.rate(progress, n_steps)
+        log.add(batch, trainer.step(batch, rate))
         n_steps += 1
         if n_steps == N_FIRST_STEPS:
-            log.flush(n_steps, 0.0)
+            log.flush(n_steps, rate)
             schedule = Schedule(peak, clock(), ends_at - RESERVE_S, part)
         is_due = clock() - kept_at >= KEEP_EVERY_S
         if is_due or log.age() >= LOG_EVERY_S:
-            log.flush(n_steps, schedule.rate(progress, n_steps))
+            log.flush(n_steps, rate)
         if is_due:
             kept_at = clock()
             if team.leads:
