@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
-from doubles import FailingTarget, HistoryTarget
+from doubles import FailingTarget, HistoryTarget, KeptStates
 from plgd.documents import warm as module
 from plgd.documents.warm import Label, WarmStore
-from plgd.errors import EngineError
+from plgd.errors import EngineError, RollbackFailed
 from replies import plain_reply
 from scripted_model import ByteTokenizer
 from session_replies import reference_reply
@@ -106,6 +106,21 @@ def test_a_failed_edit_leaves_nothing(store: WarmStore) -> None:
     with pytest.raises(EngineError), store.lend(A, target, [1, 2, 3, 0]):
         target.prefill([0])
     assert 0 == store.reach(A, [1, 2, 3, 0])
+
+
+def test_a_state_that_cannot_be_kept_costs_no_reply(store: WarmStore) -> None:
+    """When the caches do not go back after a reply, the edit is good all the same, and the next one begins cold."""
+
+    class StuckTarget(HistoryTarget):
+        def keep(self, n: int) -> KeptStates | None:
+            raise RollbackFailed.of(n, 0, "a full cache")
+
+    target = StuckTarget()
+    with store.lend(A, target, [1, 2, 3]):
+        target.prefill([1, 2, 3])
+        reply = plain_reply(target, 3)
+    assert reference_reply([1, 2, 3], 3) == reply
+    assert 0 == use(store, A, [1, 2, 3])
 
 
 def test_a_state_in_use_is_nobody_elses(store: WarmStore) -> None:

@@ -49,8 +49,9 @@ class HistoryModel(ScriptedModel):
 class Desk:
     """Edits texts under one name, on one model."""
 
-    def __init__(self, model: HistoryModel, limit_bytes: int = 1 << 40) -> None:
+    def __init__(self, model: HistoryModel, limit_bytes: int = 1 << 40, *, config: Config = CONFIG) -> None:
         self.model = model
+        self._config = config
         self.store = WarmStore(lambda: 0.0)
         self.store.resize(limit_bytes)
 
@@ -64,7 +65,7 @@ class Desk:
             received=0.0,
             documents=documents,
             model=self.model,
-            config=CONFIG,
+            config=self._config,
             warm=self.store if warm else None,
         )
         return run(steps)
@@ -140,6 +141,12 @@ def test_ranges_alone_do_not_displace_the_text() -> None:
     desk.edit(TEXT, "rename f", LineRange(first=7, last=8))
     assert desk.edit(TEXT, "document f").stats.cached_tokens > len(TEXT)
     assert desk.edit(TEXT, "document f", LineRange(first=7, last=8)).stats.cached_tokens > 100
+
+
+def test_exact_edits_begin_cold() -> None:
+    """An exact reply is that of a prompt read in its own slices, so nothing warm is used for it."""
+    desk = Desk(HistoryModel(), config=Config(engine=EngineConfig(exact=True)))
+    assert [0, 0] == [desk.edit(TEXT, "rename f").stats.cached_tokens for _ in range(2)]
 
 
 def test_a_change_keeps_what_is_before_it() -> None:

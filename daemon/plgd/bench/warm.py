@@ -21,8 +21,8 @@ from plgd.bench.report import describe_environment
 from plgd.bench.results import Environment, Record
 from plgd.config import Config, load_config
 from plgd.documents.warm import WarmStore
+from plgd.memory import resident_bytes
 from plgd.paths import Paths
-from plgd.server.status import resident_bytes
 
 __all__ = ("Growth", "WarmBench", "run")
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Self
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.model import BorderedTokenizer
+from plgd.errors import EngineError
 
 __all__ = ("Label", "Loan", "WarmCounts", "WarmStore")
 
@@ -257,5 +258,10 @@ class Loan:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # A generator that is closed is a cancelled edit: its target is as whole as after a round.
-        if kind is None or kind is GeneratorExit:
+        if kind is not None and kind is not GeneratorExit:
+            return
+        try:
             self._store.put(self._label, self._target.keep(self._n_prompt))
+        except EngineError as failure:
+            # The reply is whole all the same; the next edit begins cold.
+            _LOG.warning("the KV of %s was not kept: %s", self._label.document, failure)

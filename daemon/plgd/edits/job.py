@@ -109,7 +109,9 @@ def edit_steps(
     reader = ReplyReader(model.tokenizer.detokenizer(), prompt.fence, prompt.source, model.eos_tokens)
     answer.drafts = DraftRecorder() if edit.params.show_drafts else None
     stops = Stops(model.eos_tokens, stops_at, reader)
-    with warm.lend(label, target, prompt.tokens) if warm is not None else contextlib.nullcontext() as loan:
+    # A prompt that was read in other slices may round differently, and an exact reply is the one without all that.
+    lender = None if answer.sampling.exact else warm
+    with lender.lend(label, target, prompt.tokens) if lender is not None else contextlib.nullcontext() as loan:
         n_warm = loan.n_warm if loan is not None else 0
         for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice, n_warm=n_warm):
             yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)

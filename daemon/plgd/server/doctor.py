@@ -10,11 +10,11 @@ from anyio import to_thread
 
 from plgd.doctor import check_installation
 from plgd.errors import ModelError
+from plgd.memory import resident_bytes
 from plgd.paths import Paths
 from plgd.protocol.daemon import Finding
 from plgd.server.backend import Device
 from plgd.server.model_store import ModelStore
-from plgd.server.status import resident_bytes
 
 __all__ = ("check_daemon",)
 

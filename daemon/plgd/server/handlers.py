@@ -25,6 +25,7 @@ from plgd.edits.job import edit_steps
 from plgd.edits.request import prepare, read_text
 from plgd.edits.warm_up import warm_steps
 from plgd.errors import Cancelled, InvalidParams, PlgdError, VersionMismatch
+from plgd.memory import resident_bytes
 from plgd.paths import Paths
 from plgd.protocol import methods
 from plgd.protocol.base import NoParams
@@ -50,7 +51,7 @@ from plgd.server.edit_log import EditNotes, logged_edit
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.scheduler import Ending, Job
-from plgd.server.status import describe_documents, describe_warmth, resident_bytes, say_state
+from plgd.server.status import describe_documents, describe_warmth, say_state
 from plgd.server.worker import Worker
 from plgd.version import __version__
 

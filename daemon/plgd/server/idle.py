@@ -19,7 +19,7 @@ from plgd.edits.events import JobProgress
 from plgd.edits.head import document_label
 from plgd.edits.warm_up import may_fit, warm_steps
 from plgd.engine.model import Model
-from plgd.errors import EngineError, InputError
+from plgd.errors import InputError
 from plgd.protocol.documents import WarmResult
 from plgd.server.backend import Device
 
@@ -164,8 +164,8 @@ class IdleWork:
         except InputError as error:
             self._store.forget(text.key)
             _LOG.debug("%s is not kept warm: %s", text.key, error)
-        except EngineError as error:
-            _LOG.warning("%s was not made warm: %s", text.key, error)
+        except Exception:  # noqa: BLE001  # nobody waits for it, and it must not be tried again and again
+            _LOG.exception("%s was not made warm", text.key)
         self._done[text.key] = text.revision
         self._work = None
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import resource
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from plgd.documents.store import DocumentStore
@@ -15,7 +11,7 @@ from plgd.protocol.daemon import DocumentInfo, JobInfo, WarmInfo
 from plgd.protocol.edits import Stage
 from plgd.server.worker import WorkerState
 
-__all__ = ("State", "describe_documents", "describe_warmth", "resident_bytes", "say_state")
+__all__ = ("State", "describe_documents", "describe_warmth", "say_state")
 
 State: TypeAlias = Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
 
@@ -69,12 +65,3 @@ def describe_warmth(counts: WarmCounts) -> WarmInfo:
         cached_tokens=counts.n_cached_tokens,
         dropped=counts.n_dropped,
     )
-
-
-def resident_bytes() -> int:
-    """Return the memory of this process; on macOS, where the present figure needs a library, the most it ever had."""
-    if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    else:  # noqa: RET505  # mypy looks at one platform at a time
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
