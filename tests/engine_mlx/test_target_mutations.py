@@ -53,7 +53,7 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     # Caches that go back
     (CacheRollback.keep, "min(self._width - n, leaf.grown)", "min(self._width - n - 1, leaf.grown)"),
     (CacheRollback.keep, "self._width = n", "pass"),
-    (CacheRollback.keep, "vars(leaf.cache).update(leaf.snapshot)", "pass"),
+    (CacheRollback.keep, "restore_state(leaf.cache, leaf.snapshot)", "pass"),
     (CacheRollback.keep, "trim_rows(leaf.cache, leaf.grown, leaf.where)", "pass"),
     (rollback_module._drops_its_tail, "cache.offset + width < cache.max_size", "cache.offset < cache.max_size"),
     (rollback_module._drops_its_tail, "cache.offset + width < cache.max_size", "True"),
