@@ -26,6 +26,7 @@ from training.corpus import PROSE, CorpusText, Split, read_corpus
 from training.edit import Edit, Operation, Passage
 from training.instruction import instruct
 from training.lengths import n_tokens, token_counter
+from training.manner import is_imperative, lower
 from training.operations.table import OPERATIONS
 from training.shapes import BUCKETS, Shelf, passage_of, range_around, regions
 from training.typos import with_typos
@@ -244,7 +245,7 @@ def _new_words(before: str, after: str) -> list[str]:
 
 def _join(first: str, second: str, rng: Random) -> str:
     joint = rng.choice(_JOINTS)
-    later = second[0].lower() + second[1:] if second[0].isupper() and not second[1:2].isupper() else second
+    later = lower(second) if is_imperative(second) else second  # else it may begin with a name
     return joint.format(a=first.rstrip("."), b=second, b2=later) if "?" not in first else f"{first} {second}"
 
 

@@ -10,9 +10,9 @@ from training.words import ADJECTIVES, NOUNS, line_list
 __all__ = (
     "ITEMS",
     "TITLES",
-    "_STATEMENTS",
     "made_paragraph",
     "made_sentence",
+    "make_essay",
     "make_letter",
     "make_markdown",
     "make_notes",
@@ -52,6 +52,13 @@ def make_letter(rng: Random, bucket: tuple[int, int]) -> tuple[str, str]:
     closing = rng.choice(("Best regards", "Kind regards", "Thanks", "Yours sincerely", "Cheers"))
     parts.append(f"{closing},\n{rng.choice(_NAMES[:8])}")
     return rng.choice(("letter.txt", "email.txt", "draft.txt", "message.txt")), "\n\n".join(parts) + "\n"
+
+
+def make_essay(rng: Random, bucket: tuple[int, int]) -> tuple[str, str]:
+    """Return a file's name and running text alone."""
+    n_paragraphs = max(2, min(20, rng.randint(bucket[0] // 2 + 1, min(bucket[1], bucket[0] + 14) // 2 + 1)))
+    paragraphs = [made_paragraph(rng, rng.randint(1, 5)) for _ in range(n_paragraphs)]
+    return rng.choice(("essay.txt", "story.txt", "report.txt", "draft.txt", "text.txt")), "\n\n".join(paragraphs) + "\n"
 
 
 def make_notes(rng: Random, bucket: tuple[int, int]) -> tuple[str, str]:

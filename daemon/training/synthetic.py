@@ -10,7 +10,7 @@ from typing import Final
 from training.corpus import CorpusText
 from training.made_code import make_code
 from training.made_data import make_json, make_settings
-from training.made_prose import make_letter, make_markdown, make_notes
+from training.made_prose import make_essay, make_letter, make_markdown, make_notes
 from training.words import word
 
 __all__ = ("PACKAGE", "SYNTHETIC", "Synthetic")
@@ -93,12 +93,15 @@ def _variables_or_script(rng: Random, bucket: tuple[int, int]) -> CorpusText | N
 
 
 def _markdown(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
+    if rng.random() < 0.15:
+        name, text = make_essay(rng, bucket)
+        return CorpusText(PACKAGE, name.replace(".txt", ".md"), "markdown", text)
     name, text = make_markdown(rng, bucket)
     return CorpusText(PACKAGE, name, "markdown", text)
 
 
 def _text(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
-    name, text = make_letter(rng, bucket) if rng.random() < 0.5 else make_notes(rng, bucket)
+    name, text = rng.choice((make_letter, make_notes, make_essay))(rng, bucket)
     return CorpusText(PACKAGE, name, "text", text)
 
 
@@ -113,8 +116,8 @@ def _code(language: str) -> Callable[[Random, tuple[int, int]], CorpusText | Non
 
 
 SYNTHETIC: Final = {
-    "python": Synthetic(_code("python"), 0.15),
-    "javascript": Synthetic(_code("javascript"), 0.3),
+    "python": Synthetic(_code("python"), 0.12),
+    "javascript": Synthetic(_code("javascript"), 0.2),
     "html": Synthetic(_code("html"), 0.5),
     "css": Synthetic(_code("css"), 0.6),
     "json": Synthetic(_json, 0.75),

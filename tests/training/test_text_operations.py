@@ -27,6 +27,13 @@ EXAMPLES = (
         ROWS.replace('"Ada"', '"Ada",\n    "<key>": 0').replace('"Ben"', '"Ben",\n    "<key>": 0'),
         (("value", "0"),),
     ),
+    Example(
+        "json_add_field",
+        "inner.json",
+        '{"x": {}, "rows": [{"a": 1}, {"a": 2}]}\n',
+        '{"x": {}, "<array>": [{"a": 1, "<key>": 0}, {"a": 2, "<key>": 0}]}\n',
+        (("value", "0"), ("array", "rows")),
+    ),
     Example("json_add_key", "a.json", '{"a": 1}\n', '{"a": 1, "<key>": null}\n', (("value", "null"),)),
     Example("json_add_key_to", "a.json", '{"a": {"b": 1}}\n', '{"a": {"b": 1, "<key>": null}}\n', (("value", "null"),)),
     Example(

@@ -162,7 +162,7 @@ def word_case(passage: Passage, rng: Random) -> Edit | None:
     old = rng.choice(words)
     if sum(1 for found in counts if found.lower() == old.lower()) > 1:
         return None
-    upper = old.upper() != old and (old.islower() or rng.random() < 0.5)
+    upper = old.upper() != old and (old.islower() or rng.random() < 0.4)
     new = old.upper() if upper else old.lower()
     if new == old:
         return None

@@ -43,8 +43,10 @@ def add_field(passage: Passage, rng: Random) -> Edit | None:
         return None
     text = replace_spans(parsed.text, [span for span in spans if span is not None])
     slots, hints = {"key": key, "value": _bare(value, rng)}, {}
-    if array.path and isinstance(array.path[-1], str):
-        hints["array"] = array.path[-1]
+    if array.path:
+        hints["array"] = str(array.path[-1])
+        if any(not _contains(array, one) for one in parsed.objects() if one is not parsed.root):
+            slots["array"] = hints.pop("array")  # there are objects that are not meant
     return Edit("json_add_field", text, slots, hints)
 
 

@@ -137,7 +137,7 @@ def delete_paragraph(passage: Passage, rng: Random) -> Edit | None:
         else passage.text[:start].rstrip("\n") + "\n"
     )
     everything_plain = all(_is_plain(one[2]) for one in paragraphs)
-    if everything_plain and (index < 3 or index == len(paragraphs) - 1) and rng.random() < 0.6:
+    if everything_plain and (index < 3 or index == len(paragraphs) - 1) and rng.random() < 0.75:
         nth = "last" if index == len(paragraphs) - 1 else _ORDINALS[index]
         return Edit("delete_nth_paragraph", text, {"nth": nth}, ordinal=True)
     head = " ".join(content.split()[: rng.randint(2, 5)]).rstrip(".,;:")
@@ -346,8 +346,8 @@ OPERATIONS: Final = (
     Operation("delete_paragraph", delete_paragraph, PROSE, 3.5, makes=("delete_paragraph", "delete_nth_paragraph")),
     Operation("delete_sentence", delete_sentence, PROSE, 3, makes=("delete_sentence", "delete_sentence_like")),
     Operation("insert_sentence", insert_sentence, PROSE, 1.5),
-    Operation("swap_paragraphs", swap_paragraphs, PROSE, 1),
-    Operation("move_paragraph", move_paragraph, PROSE, 1),
+    Operation("swap_paragraphs", swap_paragraphs, PROSE, 2),
+    Operation("move_paragraph", move_paragraph, PROSE, 1.5),
     Operation("capitalise_word", capitalise_word, PROSE, 1),
     Operation("lines_to_list", paragraphs_to_list, ("text",), 0.5),
     Operation("change_number", change_number, PROSE, 2),

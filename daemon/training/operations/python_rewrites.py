@@ -249,7 +249,8 @@ def make_async(passage: Passage, rng: Random) -> Edit | None:
     functions = [node for node in parsed.functions() if sum(one.name == node.name for one in parsed.functions()) == 1]
     if not functions:
         return None
-    node = rng.choice(functions)
+    coroutines = [node for node in functions if isinstance(node, ast.AsyncFunctionDef)]
+    node = rng.choice(coroutines if coroutines and rng.random() < 0.8 else functions)
     at = parsed.start(node)
     if isinstance(node, ast.FunctionDef):
         return Edit("make_async", parsed.text[:at] + "async " + parsed.text[at:], {"function": node.name})
