@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import re
 import sys
 import time
 from collections import Counter
@@ -183,8 +184,8 @@ class Maker:
             edit = operation.make(changed, rng)
             if edit is None or edit.ordinal or edit.shown or not _is_answer(edit, changed):
                 continue
-            if set(edit.slots.values()) & set(_new_words(passage.text, text)):
-                continue
+            if _new_words(passage.text, text) & _words(" ".join((*edit.slots.values(), *edit.hints.values()))):
+                continue  # it would speak of what only the first change brings
             instruction = instruct(edit, changed, rng, unseen=unseen)
             if instruction and "\n" not in instruction:
                 return edit.kind, instruction, edit.new_text
@@ -239,14 +240,18 @@ def _is_answer(edit: Edit, passage: Passage) -> bool:
     return (edit.new_text == before) == (edit.kind == "no_change") and edit.new_text.endswith("\n")
 
 
-def _new_words(before: str, after: str) -> list[str]:
-    return sorted(set(after.split()) - set(before.split()))
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def _new_words(before: str, after: str) -> set[str]:
+    return _words(after) - _words(before)
 
 
 def _join(first: str, second: str, rng: Random) -> str:
     joint = rng.choice(_JOINTS)
     later = lower(second) if is_imperative(second) else second  # else it may begin with a name
-    return joint.format(a=first.rstrip("."), b=second, b2=later) if "?" not in first else f"{first} {second}"
+    return joint.format(a=first.rstrip(".!"), b=second, b2=later) if "?" not in first else f"{first} {second}"
 
 
 _makers: dict[str, Maker] = {}

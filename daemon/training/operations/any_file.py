@@ -13,7 +13,24 @@ from training.python_text import parse_python
 from training.spans import indent_of, is_blank, word_pattern
 from training.words import camel, sentence, snake, title_words
 
-__all__ = ("OPERATIONS", "comment_mark")
+__all__ = (
+    "OPERATIONS",
+    "add_bottom",
+    "add_top",
+    "comment_mark",
+    "copyright_year",
+    "delete_edge_line",
+    "delete_line",
+    "delete_line_containing",
+    "duplicate_line",
+    "insert_line",
+    "one_blank",
+    "re_indent",
+    "replace_line",
+    "replace_text",
+    "strip_trailing",
+    "word_case",
+)
 
 ANY: Final = (*CODE, *CODE, "markdown", "text", "rst", "toml", "yaml", "css", "scss", "html", "bash", "ini", "json")
 INDENTED: Final = (*CODE, "css", "scss", "html", "bash")

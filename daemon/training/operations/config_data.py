@@ -15,7 +15,18 @@ from training.spans import indent_of, is_blank, word_pattern
 from training.values import new_number
 from training.words import word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_key",
+    "add_section",
+    "comment_out",
+    "remove_key",
+    "remove_section",
+    "rename_key",
+    "rename_section",
+    "set_value",
+    "sort_keys",
+)
 
 SETTINGS: Final = ("toml", "ini", "yaml", "bash")
 SECTIONED: Final = ("toml", "ini", "yaml")

@@ -14,7 +14,20 @@ from training.made_data import json_value
 from training.spans import Replacement, indent_of, replace_spans
 from training.words import ADJECTIVES, camel, snake, title_words, word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_entry",
+    "add_field",
+    "add_item",
+    "add_key",
+    "change_indent",
+    "remove_entry",
+    "remove_key",
+    "rename_key",
+    "set_value",
+    "sort_array",
+    "sort_keys",
+)
 
 JSON: Final = ("json",)
 MAX_SHOWN: Final = 60

@@ -14,7 +14,25 @@ from training.made_prose import ITEMS, TITLES
 from training.spans import is_blank, word_pattern
 from training.words import ADJECTIVES, word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_item",
+    "add_section",
+    "all_headings_level",
+    "delete_heading",
+    "delete_section",
+    "emphasise",
+    "fence_language",
+    "heading_case",
+    "heading_level",
+    "list_style",
+    "plain_code",
+    "remove_item",
+    "retitle",
+    "sort_list",
+    "table_row",
+    "tick",
+)
 
 MARKDOWN: Final = ("markdown",)
 _HEADING: Final = re.compile(r"(#{1,6}) +(.+?)\s*$")

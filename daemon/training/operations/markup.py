@@ -12,7 +12,18 @@ from training.made_data import json_value
 from training.spans import indent_of
 from training.words import ADJECTIVES, sentence, title_words, word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_property",
+    "element_text",
+    "link_address",
+    "remove_property",
+    "remove_rule",
+    "set_attribute",
+    "set_property",
+    "unlink",
+    "yaml_item",
+)
 
 STYLES: Final = ("css", "scss")
 _RULE: Final = re.compile(r"(?m)^([.#]?[a-zA-Z][\w .:#>-]*?)\s*\{\n((?:[ \t]+[\w-]+:[^;{}\n]+;\n)+)\}")

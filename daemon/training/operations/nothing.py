@@ -10,7 +10,10 @@ from training.edit import CODE, Edit, Operation, Operator, Passage
 from training.spans import word_pattern
 from training.words import NOUNS, snake, title_words, word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "nothing",
+)
 
 EVERY: Final = (*CODE, "python", "markdown", "text", "json", "toml", "yaml")
 

@@ -14,7 +14,24 @@ from training.spans import is_blank, word_pattern
 from training.typos import MARKUP, with_typos
 from training.words import ADJECTIVES, NOUNS, word, word_list
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "append_paragraph",
+    "append_sentence",
+    "capitalise_word",
+    "change_name",
+    "change_number",
+    "delete_paragraph",
+    "delete_sentence",
+    "fix_typo",
+    "fix_typos",
+    "insert_sentence",
+    "move_paragraph",
+    "paragraphs_to_list",
+    "replace_phrase",
+    "replace_word",
+    "swap_paragraphs",
+)
 
 PROSE: Final = ("markdown", "text")
 LOOSE: Final = ("markdown", "text", "rst")
@@ -255,7 +272,9 @@ def capitalise_word(passage: Passage, rng: Random) -> Edit | None:
 def paragraphs_to_list(passage: Passage, _rng: Random) -> Edit | None:
     """Make a bulleted list of short lines."""
     lines = split_lines(passage.text)
-    if not 2 <= len(lines) <= 15 or any(is_blank(line) or MARKUP.match(line) or len(line) > 80 for line in lines):
+    if not 2 <= len(lines) <= 15 or any(
+        is_blank(line) or MARKUP.match(line) or re.search(r"[{}=<>]", line) or len(line) > 80 for line in lines
+    ):
         return None
     return Edit("lines_to_list", "".join(f"- {line}" for line in lines))
 

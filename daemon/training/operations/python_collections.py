@@ -16,7 +16,17 @@ from training.spans import Replacement, indent_of, is_blank, replace_spans, word
 from training.values import bare, new_literal, new_number
 from training.words import snake, title_words
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_and_pass",
+    "add_entry",
+    "add_item",
+    "extract_constant",
+    "insert_function",
+    "remove_item",
+    "replace_function",
+    "set_entry",
+)
 
 PYTHON: Final = ("python",)
 _Collection = ast.List | ast.Tuple | ast.Set

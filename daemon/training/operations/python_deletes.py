@@ -12,7 +12,21 @@ from training.injected import with_prints
 from training.python_text import Definition, PythonText, parse_python
 from training.spans import is_blank, word_pattern
 
-__all__ = ("OPERATIONS", "without_lines")
+__all__ = (
+    "OPERATIONS",
+    "delete_annotations",
+    "delete_asserts",
+    "delete_class",
+    "delete_comments",
+    "delete_decorator",
+    "delete_docstrings",
+    "delete_function",
+    "delete_import",
+    "delete_method",
+    "delete_prints",
+    "delete_statement",
+    "without_lines",
+)
 
 PYTHON: Final = ("python",)
 

@@ -11,7 +11,15 @@ from training.edit import Edit, Operation, Passage
 from training.python_text import PythonText, parse_python
 from training.spans import Replacement, indent_of, replace_spans
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "comprehension",
+    "empty_check",
+    "not_in",
+    "open_with",
+    "truth_check",
+    "type_check",
+)
 
 PYTHON: Final = ("python",)
 

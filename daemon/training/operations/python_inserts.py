@@ -22,7 +22,24 @@ from training.python_text import PythonText, parse_python
 from training.spans import Replacement, indent_of, is_blank, replace_spans, word_pattern
 from training.words import sentence, word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_base",
+    "add_comment",
+    "add_decorator",
+    "add_docstring",
+    "add_guard",
+    "add_import",
+    "add_method",
+    "add_parameter",
+    "annotate_all",
+    "annotate_parameter",
+    "annotate_return",
+    "append_code",
+    "insert_at_end",
+    "insert_at_start",
+    "insert_statement",
+)
 
 PYTHON: Final = ("python",)
 MAX_ANCHOR: Final = 70

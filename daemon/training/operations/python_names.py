@@ -14,7 +14,17 @@ from training.new_names import RESERVED, new_name, other_case
 from training.python_text import PythonText, Role, Word, parse_python
 from training.spans import replace_all, word_pattern
 
-__all__ = ("OPERATIONS", "same_tree_but_names")
+__all__ = (
+    "OPERATIONS",
+    "change_case",
+    "rename_attribute",
+    "rename_class",
+    "rename_function",
+    "rename_method",
+    "rename_two",
+    "rename_variable",
+    "same_tree_but_names",
+)
 
 PYTHON: Final = ("python",)
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

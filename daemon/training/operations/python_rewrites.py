@@ -15,7 +15,21 @@ from training.python_text import PythonText, parse_python
 from training.spans import Replacement, indent_of, is_blank, replace_spans
 from training.words import word
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "augment",
+    "change_quotes",
+    "drop_else",
+    "make_async",
+    "modern_super",
+    "none_comparison",
+    "print_to_logging",
+    "sort_collection",
+    "sort_imports",
+    "swap_functions",
+    "to_f_string",
+    "wrap_statement",
+)
 
 PYTHON: Final = ("python",)
 MAX_ANCHOR: Final = 70

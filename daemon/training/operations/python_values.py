@@ -12,7 +12,21 @@ from training.python_text import PythonText, parse_python
 from training.spans import Replacement, replace_spans, word_pattern
 from training.values import bare, new_condition, new_expression, new_keyword, new_literal, new_string
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_argument",
+    "change_argument",
+    "change_condition",
+    "change_default",
+    "change_error",
+    "change_literal",
+    "change_message",
+    "change_operator",
+    "change_return",
+    "remove_argument",
+    "replace_value",
+    "set_variable",
+)
 
 PYTHON: Final = ("python",)
 MAX_SHOWN: Final = 60

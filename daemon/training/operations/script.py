@@ -17,7 +17,26 @@ from training.spans import Replacement, indent_of, is_blank, replace_spans, word
 from training.values import bare, new_literal
 from training.words import camel, sentence, title_words
 
-__all__ = ("OPERATIONS",)
+__all__ = (
+    "OPERATIONS",
+    "add_comment",
+    "add_import",
+    "add_parameter",
+    "add_semicolons",
+    "change_declaration",
+    "change_literal",
+    "change_quotes",
+    "delete_comments",
+    "delete_console",
+    "delete_function",
+    "drop_semicolons",
+    "make_async",
+    "rename_class",
+    "rename_function",
+    "rename_variable",
+    "replace_value",
+    "strict_equality",
+)
 
 SCRIPT: Final = ("javascript", "typescript")
 _PLAIN_FUNCTION: Final = re.compile(r"(?m)^(?:export )?(?:async )?function (\w+)\(([\w, ]*)\) \{$")
