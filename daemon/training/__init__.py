@@ -1,1 +1,1 @@
-"""The recipe of the built-in model's adapter: texts, edits made of them, training, evaluation. No part of the product."""
+"""The recipe of the built-in model's adapter: texts, edits made of them, training, evaluation. Not in the product."""

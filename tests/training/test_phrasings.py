@@ -60,6 +60,12 @@ def test_choices_and_slots_are_filled() -> None:
     assert {"it's", "`it's`", '"it\'s"'} == quoted
 
 
+def test_numbers_and_truth_are_not_made_texts() -> None:
+    """A number, a truth value or nothing stands bare or in backticks, never in quotes."""
+    for word in ("30", "1.5", "true", "None"):
+        assert {word, f"`{word}`"} == {fill("{word}", {"word": word}, Random(seed)) for seed in range(80)}
+
+
 def test_words_in_slots_are_never_mistyped_or_lowered() -> None:
     """Slips and small letters change the phrasing's own words alone."""
     edit = Edit("rename_class", "", {"old": "Alphabet", "new": "Container"})

@@ -287,6 +287,7 @@ def test_a_typo_that_is_named_is_mended_alone() -> None:
         ("js_rename_variable", "a.js", "const rows = 1;\nuse({ rows });\n"),
         ("js_rename_variable", "a.js", "const rows = 1;\nuse({ rows: 2 });\n"),
         ("js_rename_variable", "a.js", "const rows = 1; // rows of a table\n"),
+        ("js_declare", "a.js", "let rows;\n"),
         ("config_set", "a.toml", '[s]\na = """\nb = 1\n"""\n'),
         ("retitle", "a.md", "# Water\n\nWater is wet.\n"),
         ("bullets_to_numbers", "a.md", "- a\n  more of a\n- b\n"),

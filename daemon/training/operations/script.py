@@ -76,6 +76,11 @@ def change_declaration(passage: Passage, rng: Random) -> Edit | None:
     if old == "var" and rng.random() < 0.6:
         spans = [Replacement(one.start, one.end, new) for one, _ in same]
         return Edit("js_declare_all", replace_spans(passage.text, spans), {"old": old, "new": new})
+    if new == "const":  # which needs a value at once
+        follows = {before.start: after.text for before, after in zip(tokens, tokens[1:], strict=False)}
+        same = [pair for pair in same if follows.get(pair[1].start) in ("=", "of", "in")]
+        if not same:
+            return None
     one, name = rng.choice(same)
     if name.kind != "name" or sum(other.text == name.text for _, other in pairs) > 1:
         return None
