@@ -9,6 +9,7 @@ from typing import Final
 
 from training.edit import Edit, Operation, Passage
 from training.injected import with_prints
+from training.operations.python_places import checked
 from training.python_text import Definition, PythonText, parse_python
 from training.spans import is_blank, word_pattern
 
@@ -147,7 +148,7 @@ def delete_statement(passage: Passage, rng: Random) -> Edit | None:
         return None
     lines = list(parsed.lines)
     del lines[first:last]
-    return _checked(Edit("delete_statement", "".join(lines), {"line": parsed.source(node)}))
+    return checked(Edit("delete_statement", "".join(lines), {"line": parsed.source(node)}))
 
 
 def delete_import(passage: Passage, rng: Random) -> Edit | None:
@@ -174,13 +175,13 @@ def delete_import(passage: Passage, rng: Random) -> Edit | None:
         if alone:
             return None
         del lines[index]
-        return _checked(Edit("delete_import", "".join(lines), {"name": name}, {"line": parsed.source(node)}))
+        return checked(Edit("delete_import", "".join(lines), {"name": name}, {"line": parsed.source(node)}))
     source = ", ".join(parsed.source(one) for one in node.names)
     if source not in lines[index]:
         return None
     kept = ", ".join(parsed.source(one) for one in node.names if one is not alias)
     lines[index] = lines[index].replace(source, kept)
-    return _checked(Edit("delete_import", "".join(lines), {"name": name}))
+    return checked(Edit("delete_import", "".join(lines), {"name": name}))
 
 
 def delete_decorator(passage: Passage, rng: Random) -> Edit | None:
@@ -206,7 +207,7 @@ def delete_decorator(passage: Passage, rng: Random) -> Edit | None:
     slots, hints = {"decorator": source}, {"function": node.name}
     if parsed.text.count(source) > 1:
         slots["function"] = hints.pop("function")
-    return _checked(Edit("delete_decorator", "".join(lines), slots, hints))
+    return checked(Edit("delete_decorator", "".join(lines), slots, hints))
 
 
 def delete_annotations(passage: Passage, rng: Random) -> Edit | None:
@@ -239,7 +240,7 @@ def delete_annotations(passage: Passage, rng: Random) -> Edit | None:
         return None  # the blanks around a default change with the annotation
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + text[end:]
-    return _checked(Edit("delete_annotations", text, {"function": node.name}))
+    return checked(Edit("delete_annotations", text, {"function": node.name}))
 
 
 def _delete_definition(passage: Passage, rng: Random, kind: str) -> Edit | None:
@@ -261,7 +262,7 @@ def _delete_definition(passage: Passage, rng: Random, kind: str) -> Edit | None:
         if is_used and rng.random() < 0.7:  # to delete what is used is asked for less often
             continue
         edit = Edit(kind, text, {"name": node.name})
-        if _checked(edit):
+        if checked(edit):
             return edit
     return None
 
@@ -287,11 +288,7 @@ def _delete_statements(passage: Passage, kind: str, is_wanted: object) -> Edit |
     for first, last in sorted(spans, reverse=True):
         between = first > 0 and last < len(lines) and is_blank(lines[first - 1]) and is_blank(lines[last])
         del lines[first : last + (1 if between else 0)]
-    return _checked(Edit(kind, "".join(lines)))
-
-
-def _checked(edit: Edit) -> Edit | None:
-    return edit if parse_python(edit.new_text) is not None else None
+    return checked(Edit(kind, "".join(lines)))
 
 
 def _kind_of(parsed: PythonText, node: Definition) -> str:

@@ -1,9 +1,8 @@
-"""Rewrites of Python that mean the same, or change how something is done: quotes, f-strings, wraps, order."""
+"""Rewrites of Python that mean nearly the same: quotes, f-strings, logging, the short forms."""
 
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 import tokenize
 from random import Random
@@ -13,7 +12,6 @@ from training.edit import Edit, Operation, Passage
 from training.injected import with_prints
 from training.python_text import PythonText, parse_python
 from training.spans import Replacement, indent_of, is_blank, replace_spans
-from training.words import word
 
 __all__ = (
     "OPERATIONS",
@@ -24,16 +22,10 @@ __all__ = (
     "modern_super",
     "none_comparison",
     "print_to_logging",
-    "sort_collection",
-    "sort_imports",
-    "swap_functions",
     "to_f_string",
-    "wrap_statement",
 )
 
 PYTHON: Final = ("python",)
-MAX_ANCHOR: Final = 70
-_ERRORS: Final = ("Exception", "ValueError", "OSError", "KeyError", "TypeError", "RuntimeError")
 _LEVELS: Final = ("info", "info", "debug", "warning")
 
 
@@ -144,117 +136,6 @@ def to_f_string(passage: Passage, _rng: Random) -> Edit | None:
     return Edit("to_f_string", text, {}, {"old": "%" if n_percent else ".format"}) if parse_python(text) else None
 
 
-def wrap_statement(passage: Passage, rng: Random) -> Edit | None:
-    """Wrap a line, or the whole body of a function, in `try`, `with` or `if`."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    if rng.random() < 0.3:
-        return _wrap_body(parsed, rng)
-    anchors = []
-    for body in parsed.bodies():
-        for node in body:
-            source = parsed.source(node) if node.lineno == node.end_lineno else ""
-            first, _ = parsed.line_span(node)
-            simple = isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return) and not isinstance(
-                getattr(node, "value", None), ast.Constant
-            )
-            if (
-                simple
-                and 6 < len(source) < MAX_ANCHOR
-                and parsed.lines[first].strip() == source
-                and parsed.text.count(source) == 1
-            ):
-                anchors.append((first, source))
-    if not anchors:
-        return None
-    first, source = rng.choice(anchors)
-    indent = indent_of(parsed.lines[first])
-    unit = "\t" if "\t" in indent else "    "
-    kind, head, tail, slots = _wrapper(rng)
-    lines = [
-        f"{indent}{head}\n",
-        unit + parsed.lines[first],
-        *(f"{indent if index % 2 == 0 else indent + unit}{line}\n" for index, line in enumerate(tail)),
-    ]
-    text = "".join([*parsed.lines[:first], *lines, *parsed.lines[first + 1 :]])
-    return Edit(kind, text, {"line": source, **slots}) if parse_python(text) else None
-
-
-def sort_imports(passage: Passage, rng: Random) -> Edit | None:
-    """Sort the plain imports, which the text is given in another order."""
-    parsed = parse_python(passage.text)
-    if parsed is None or parsed.indent:
-        return None
-    for style in ("import ", "from "):
-        indexes = [
-            node.lineno - 1
-            for node in parsed.tree.body
-            if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno == node.end_lineno
-        ]
-        indexes = [index for index in indexes if parsed.lines[index].startswith(style)]
-        others = [index for index, line in enumerate(parsed.lines) if re.match(r"(?:import|from) ", line)]
-        if len(indexes) < 3 or indexes != others or indexes != list(range(indexes[0], indexes[0] + len(indexes))):
-            continue
-        block = [parsed.lines[index] for index in indexes]
-        shown = list(block)
-        rng.shuffle(shown)
-        right = sorted(block, key=lambda line: line.split()[1])
-        if shown == right or len({line.split()[1] for line in block}) < len(block):
-            continue
-        rest = (parsed.lines[: indexes[0]], parsed.lines[indexes[-1] + 1 :])
-        return Edit("sort_imports", "".join([*rest[0], *right, *rest[1]]), shown="".join([*rest[0], *shown, *rest[1]]))
-    return None
-
-
-def sort_collection(passage: Passage, rng: Random) -> Edit | None:
-    """Sort the strings of a list, tuple or set, or the keys of a dictionary, that a name is given."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    found = []
-    for node in parsed.nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            value = node.value
-            if (
-                isinstance(value, ast.List | ast.Tuple | ast.Set)
-                and len(value.elts) > 2
-                and all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in value.elts)
-            ):
-                found.append(
-                    (
-                        node.targets[0].id,
-                        list(value.elts),
-                        [str(one.value) for one in value.elts if isinstance(one, ast.Constant)],
-                    )
-                )
-    if not found:
-        return None
-    name, nodes, values = rng.choice(found)
-    if (
-        len({value[:1].islower() for value in values}) > 1
-        or "#" in parsed.text[parsed.start(nodes[0]) : parsed.end(nodes[-1])]
-    ):
-        return None
-    order = sorted(range(len(values)), key=lambda index: values[index])
-    sources = [parsed.source(one) for one in nodes]
-    spans = [
-        Replacement(parsed.start(one), parsed.end(one), sources[place]) for one, place in zip(nodes, order, strict=True)
-    ]
-    text = replace_spans(parsed.text, spans)
-    if sum(other[0] == name for other in found) > 1:
-        return None
-    if text == parsed.text:
-        shuffled = list(range(len(values)))
-        rng.shuffle(shuffled)
-        spans = [
-            Replacement(parsed.start(one), parsed.end(one), sources[place])
-            for one, place in zip(nodes, shuffled, strict=True)
-        ]
-        return Edit("sort_collection", parsed.text, {"name": name}, shown=replace_spans(parsed.text, spans))
-    return Edit("sort_collection", text, {"name": name})
-
-
 def make_async(passage: Passage, rng: Random) -> Edit | None:
     """Make a function async, or no longer."""
     parsed = parse_python(passage.text)
@@ -273,36 +154,6 @@ def make_async(passage: Passage, rng: Random) -> Edit | None:
     return Edit(
         "make_sync", parsed.text[:at] + parsed.text[at:].removeprefix("async ").lstrip(" "), {"function": node.name}
     )
-
-
-def swap_functions(passage: Passage, rng: Random) -> Edit | None:
-    """Swap two neighbouring functions or methods."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    pairs = []
-    for body in parsed.bodies():
-        for one, two in itertools.pairwise(body):
-            if isinstance(one, ast.FunctionDef) and isinstance(two, ast.FunctionDef) and one.name != two.name:
-                pairs.append((one, two))
-    if not pairs:
-        return None
-    one, two = rng.choice(pairs)
-    first, second = parsed.line_span(one), parsed.line_span(two)
-    between = parsed.lines[first[1] : second[0]]
-    names = [node.name for node in parsed.functions()]
-    if any(not is_blank(line) for line in between) or names.count(one.name) > 1 or names.count(two.name) > 1:
-        return None
-    if first[0] and parsed.lines[first[0] - 1].lstrip().startswith("#"):
-        return None
-    lines = [
-        *parsed.lines[: first[0]],
-        *parsed.lines[second[0] : second[1]],
-        *between,
-        *parsed.lines[first[0] : first[1]],
-        *parsed.lines[second[1] :],
-    ]
-    return Edit("swap_functions", "".join(lines), {"one": one.name, "two": two.name})
 
 
 def drop_else(passage: Passage, _rng: Random) -> Edit | None:
@@ -409,77 +260,12 @@ def _formatted(parsed: PythonText, literal: ast.Constant, arguments: list[ast.ex
     return "f" + "".join(f"{part}{{{value}}}" for part, value in zip(parts, values, strict=False)) + parts[-1]
 
 
-def _wrapper(rng: Random) -> tuple[str, str, list[str], dict[str, str]]:
-    """Return the kind, the head, the lines behind (in turn outside and inside), and the slots of a wrapper."""
-    draw = rng.random()
-    if draw < 0.55:
-        error = rng.choice(_ERRORS)
-        action = rng.choice(("pass", "pass", "return None", "raise", f'print("{word(rng)} failed")'))
-        return "wrap_try", "try:", [f"except {error}:", action], {"error": error, "action": action}
-    if draw < 0.8:
-        test = rng.choice(
-            (
-                f"{word(rng)} is not None",
-                f"not {word(rng)}",
-                word(rng),
-                f"self.{word(rng)}",
-                "DEBUG",
-                f"{word(rng)} > {rng.randint(0, 9)}",
-            )
-        )
-        return "wrap_if", f"if {test}:", [], {"condition": test}
-    manager = rng.choice(
-        (
-            "self.lock",
-            "lock",
-            "suppress(KeyError)",
-            "open_session()",
-            "timer()",
-            "transaction.atomic()",
-            "contextlib.suppress(OSError)",
-        )
-    )
-    return "wrap_with", f"with {manager}:", [], {"manager": manager}
-
-
-def _wrap_body(parsed: PythonText, rng: Random) -> Edit | None:
-    """Wrap the whole body of a function, behind its docstring, in `try`."""
-    functions = [node for node in parsed.functions() if sum(one.name == node.name for one in parsed.functions()) == 1]
-    if not functions:
-        return None
-    node = rng.choice(functions)
-    body = node.body[1:] if parsed.docstring(node) else node.body
-    if not body or len(node.body) > 8 or body[0].lineno == node.lineno:
-        return None
-    first, last = parsed.line_span(body[0])[0], parsed.line_span(body[-1])[1]
-    block = parsed.lines[first:last]
-    indent = indent_of(block[0])
-    if parsed.has_long_strings(first, last) or parsed.lines[first - 1].lstrip().startswith("#") or "\t" in indent:
-        return None
-    error = rng.choice(_ERRORS)
-    action = rng.choice(("pass", "return None", "raise", "return False"))
-    inner = [line if is_blank(line) else "    " + line for line in block]
-    lines = [f"{indent}try:\n", *inner, f"{indent}except {error}:\n", f"{indent}    {action}\n"]
-    text = "".join([*parsed.lines[:first], *lines, *parsed.lines[last:]])
-    return (
-        Edit("wrap_body_try", text, {"function": node.name, "error": error, "action": action})
-        if parse_python(text)
-        else None
-    )
-
-
 OPERATIONS: Final = (
     Operation("quotes", change_quotes, PYTHON, 2, makes=("single_quotes", "double_quotes")),
     Operation("is_none", none_comparison, PYTHON, 1, "None"),
     Operation("print_to_logging", print_to_logging, PYTHON, 1.2),
     Operation("to_f_string", to_f_string, PYTHON, 1.5),
-    Operation(
-        "wrap_statement", wrap_statement, PYTHON, 2.5, makes=("wrap_try", "wrap_if", "wrap_with", "wrap_body_try")
-    ),
-    Operation("sort_imports", sort_imports, PYTHON, 1, "import "),
-    Operation("sort_collection", sort_collection, PYTHON, 1),
     Operation("make_async", make_async, PYTHON, 1, "def ", makes=("make_async", "make_sync")),
-    Operation("swap_functions", swap_functions, PYTHON, 1, "def "),
     Operation("drop_else", drop_else, PYTHON, 0.7, "else:"),
     Operation("augment", augment, PYTHON, 0.7),
     Operation("modern_super", modern_super, PYTHON, 0.6, "super("),

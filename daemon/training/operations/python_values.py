@@ -1,4 +1,4 @@
-"""Changes of values in Python: literals, defaults, conditions, returned values, arguments of calls."""
+"""Changes of values in Python: literals, conditions, returned values, messages, errors."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ from random import Random
 from typing import Final
 
 from training.edit import Edit, Operation, Passage
+from training.operations.python_expressions import fits, put
 from training.python_text import PythonText, parse_python
 from training.spans import Replacement, replace_spans, word_pattern
-from training.values import bare, new_condition, new_expression, new_keyword, new_literal, new_string
+from training.values import bare, new_condition, new_expression, new_literal, new_string
 
 __all__ = (
     "OPERATIONS",
-    "add_argument",
-    "change_argument",
     "change_condition",
-    "change_default",
     "change_error",
     "change_literal",
     "change_message",
     "change_operator",
     "change_return",
-    "remove_argument",
     "replace_value",
     "set_variable",
 )
@@ -64,7 +61,7 @@ def change_literal(passage: Passage, rng: Random) -> Edit | None:
         if (
             isinstance(node, ast.Assign | ast.AnnAssign)
             and isinstance(node.value, ast.Constant)
-            and _fits(parsed, node.value)
+            and fits(parsed, node.value)
         ):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name | ast.Attribute) and _n_assignments(parsed, parsed.source(target)) == 1:
@@ -76,7 +73,7 @@ def change_literal(passage: Passage, rng: Random) -> Edit | None:
     new = new_literal(old, rng)
     if new is None:
         return None
-    text = _put(parsed, value, new)
+    text = put(parsed, value, new)
     shown = rng.random() < 0.5
     return Edit(
         "change_literal", text, {"name": name, "new": bare(new) if shown else new}, {"old": bare(old) if shown else old}
@@ -91,7 +88,7 @@ def replace_value(passage: Passage, rng: Random) -> Edit | None:
     found = [
         node
         for node in parsed.nodes
-        if isinstance(node, ast.Constant) and _fits(parsed, node) and node.value not in (None, True, False, "", 0, 1)
+        if isinstance(node, ast.Constant) and fits(parsed, node) and node.value not in (None, True, False, "", 0, 1)
     ]
     unique = [
         node for node in found if _n_times(parsed.text, parsed.source(node)) == 1 and not _is_docstring(parsed, node)
@@ -105,37 +102,7 @@ def replace_value(passage: Passage, rng: Random) -> Edit | None:
         return None
     shown = rng.random() < 0.5 and _n_times(parsed.text, bare(old)) == 1
     words = {"old": bare(old), "new": bare(new)} if shown else {"old": old, "new": new}
-    return Edit("replace_value", _put(parsed, node, new), words)
-
-
-def change_default(passage: Passage, rng: Random) -> Edit | None:
-    """Give a parameter another default."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    found = []
-    for function in parsed.functions():
-        arguments = function.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        pairs = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-        pairs += [
-            (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default
-        ]
-        found += [(function, one.arg, default) for one, default in pairs if isinstance(default, ast.Constant)]
-    found = [one for one in found if _fits(parsed, one[2])]
-    if not found:
-        return None
-    function, name, default = rng.choice(found)
-    if sum(one.name == function.name for one in parsed.functions()) > 1:
-        return None
-    old = parsed.source(default)
-    new = new_literal(old, rng)
-    if new is None:
-        return None
-    slots, hints = {"name": name, "new": new}, {"function": function.name, "old": old}
-    if sum(one[1] == name for one in found) > 1 or len(parsed.functions()) > 3:
-        slots["function"] = hints.pop("function")
-    return Edit("change_default", _put(parsed, default, new), slots, hints)
+    return Edit("replace_value", put(parsed, node, new), words)
 
 
 def change_operator(passage: Passage, rng: Random) -> Edit | None:
@@ -144,7 +111,7 @@ def change_operator(passage: Passage, rng: Random) -> Edit | None:
     if parsed is None:
         return None
     compares = [
-        node for node in parsed.nodes if isinstance(node, ast.Compare) and len(node.ops) == 1 and _fits(parsed, node)
+        node for node in parsed.nodes if isinstance(node, ast.Compare) and len(node.ops) == 1 and fits(parsed, node)
     ]
     if not compares:
         return None
@@ -174,7 +141,7 @@ def change_return(passage: Passage, rng: Random) -> Edit | None:
     found = []
     for function in parsed.functions():
         returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
-        if len(returns) == 1 and returns[0].value is not None and _fits(parsed, returns[0].value):
+        if len(returns) == 1 and returns[0].value is not None and fits(parsed, returns[0].value):
             found.append((function, returns[0].value))
     if not found:
         return None
@@ -186,7 +153,7 @@ def change_return(passage: Passage, rng: Random) -> Edit | None:
     slots, hints = {"new": new}, {"function": function.name, "old": old}
     if sum(isinstance(node, ast.Return) for node in parsed.nodes) > 1:
         slots["function"] = hints.pop("function")
-    return Edit("change_return", _put(parsed, value, new), slots, hints)
+    return Edit("change_return", put(parsed, value, new), slots, hints)
 
 
 def change_message(passage: Passage, rng: Random) -> Edit | None:
@@ -199,7 +166,7 @@ def change_message(passage: Passage, rng: Random) -> Edit | None:
         for node in parsed.nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and _fits(parsed, node)
+        and fits(parsed, node)
         and not _is_docstring(parsed, node)
     ]
     plain = [
@@ -212,7 +179,7 @@ def change_message(passage: Passage, rng: Random) -> Edit | None:
     new = new_string(old, rng)
     if source[1:-1] != old or _n_times(parsed.text, old) != 1 or new in parsed.text:
         return None
-    return Edit("change_message", _put(parsed, node, source[0] + new + source[0]), {"old": old, "new": new})
+    return Edit("change_message", put(parsed, node, source[0] + new + source[0]), {"old": old, "new": new})
 
 
 def change_condition(passage: Passage, rng: Random) -> Edit | None:
@@ -220,99 +187,14 @@ def change_condition(passage: Passage, rng: Random) -> Edit | None:
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
-    tests = [node.test for node in parsed.nodes if isinstance(node, ast.If | ast.While) and _fits(parsed, node.test)]
+    tests = [node.test for node in parsed.nodes if isinstance(node, ast.If | ast.While) and fits(parsed, node.test)]
     unique = [node for node in tests if _n_times(parsed.text, parsed.source(node)) == 1]
     if not unique:
         return None
     node = rng.choice(unique)
     old = parsed.source(node)
     new = new_condition(old, rng)
-    return Edit("change_condition", _put(parsed, node, new), {"old": old, "new": new}) if new != old else None
-
-
-def change_argument(passage: Passage, rng: Random) -> Edit | None:
-    """Pass another value for a keyword argument."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    calls = _calls(parsed)
-    found = [
-        (name, keyword)
-        for name, call in calls
-        for keyword in call.keywords
-        if keyword.arg and isinstance(keyword.value, ast.Constant) and _fits(parsed, keyword.value)
-    ]
-    if not found:
-        return None
-    name, keyword = rng.choice(found)
-    old = parsed.source(keyword.value)
-    new = new_literal(old, rng)
-    if new is None or keyword.arg is None:
-        return None
-    same = [other for _, other in found if other.arg == keyword.arg]
-    slots, hints = {"name": keyword.arg, "new": new}, {"call": name, "old": old}
-    if len(same) > 1 or rng.random() < 0.4:
-        slots["call"] = hints.pop("call")
-        if sum(other == name for other, _ in calls) > 1:
-            return None
-    return Edit("change_argument", _put(parsed, keyword.value, new), slots, hints)
-
-
-def add_argument(passage: Passage, rng: Random) -> Edit | None:
-    """Pass one more keyword argument to a call that the text has once."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    calls = _calls(parsed)
-    unique = [
-        (name, call)
-        for name, call in calls
-        if sum(other == name for other, _ in calls) == 1
-        and all(keyword.arg for keyword in call.keywords)
-        and _is_single(call)
-    ]
-    unique = [
-        (name, call)
-        for name, call in unique
-        if not any(isinstance(one, ast.GeneratorExp | ast.Starred) for one in call.args)
-    ]
-    if not unique:
-        return None
-    name, call = rng.choice(unique)
-    keyword = new_keyword(rng)
-    end = parsed.end(call) - 1
-    if any(one.arg == keyword.split("=")[0] for one in call.keywords) or parsed.text[end - 1] in ", ":
-        return None
-    joint = ", " if call.args or call.keywords else ""
-    text = replace_spans(parsed.text, [Replacement(end, end, joint + keyword)])
-    argument, value = keyword.split("=", 1)
-    return Edit(
-        "add_argument",
-        text,
-        {"argument": keyword, "call": name} if rng.random() < 0.6 else {"name": argument, "value": value, "call": name},
-    )
-
-
-def remove_argument(passage: Passage, rng: Random) -> Edit | None:
-    """Pass a keyword argument no longer."""
-    parsed = parse_python(passage.text)
-    if parsed is None:
-        return None
-    found = [(name, call, keyword) for name, call in _calls(parsed) for keyword in call.keywords if keyword.arg]
-    single = [one for one in found if _is_single(one[1]) and sum(other[2].arg == one[2].arg for other in found) == 1]
-    if not single:
-        return None
-    name, _call, keyword = rng.choice(single)
-    start, end = parsed.start(keyword), parsed.end(keyword)
-    text = parsed.text
-    before, after = re.search(r", $", text[:start]), re.match(r", ", text[end:])
-    if before:
-        start = before.start()
-    elif after:
-        end += after.end()
-    elif text[start - 1] != "(" or text[end] != ")":
-        return None
-    return Edit("remove_argument", text[:start] + text[end:], {"name": keyword.arg or ""}, {"call": name})
+    return Edit("change_condition", put(parsed, node, new), {"old": old, "new": new}) if new != old else None
 
 
 def change_error(passage: Passage, rng: Random) -> Edit | None:
@@ -330,7 +212,7 @@ def change_error(passage: Passage, rng: Random) -> Edit | None:
         return None
     name = rng.choice(unique)
     new = rng.choice([error for error in _ERRORS if not word_pattern(error).search(parsed.text)] or [""])
-    return Edit("change_error", _put(parsed, name, new), {"old": name.id, "new": new}) if new else None
+    return Edit("change_error", put(parsed, name, new), {"old": name.id, "new": new}) if new else None
 
 
 def set_variable(passage: Passage, rng: Random) -> Edit | None:
@@ -340,7 +222,7 @@ def set_variable(passage: Passage, rng: Random) -> Edit | None:
         return None
     found = []
     for node in parsed.nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and _fits(parsed, node.value):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and fits(parsed, node.value):
             target = node.targets[0]
             if isinstance(target, ast.Name | ast.Attribute) and _n_assignments(parsed, parsed.source(target)) == 1:
                 found.append((parsed.source(target), node.value))
@@ -350,41 +232,7 @@ def set_variable(passage: Passage, rng: Random) -> Edit | None:
     new = new_expression(parsed.source(value), rng)
     if new == parsed.source(value):
         return None
-    return Edit("set_variable", _put(parsed, value, new), {"name": name, "new": new}, {"old": parsed.source(value)})
-
-
-def _calls(parsed: PythonText) -> list[tuple[str, ast.Call]]:
-    """Return the calls of names and attributes, by what is called."""
-    found = []
-    for node in parsed.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-            name = parsed.source(node.func)
-            if re.fullmatch(r"[\w.]{2,40}", name):
-                found.append((name, node))
-    return found
-
-
-def _put(parsed: PythonText, node: ast.expr, new: str) -> str:
-    return replace_spans(parsed.text, [Replacement(parsed.start(node), parsed.end(node), new)])
-
-
-def _fits(parsed: PythonText, node: ast.expr) -> bool:
-    """Tell whether an expression is short, stands on one line, and is where the tree says it is."""
-    if not _is_single(node) or any(isinstance(one, ast.JoinedStr) for one in ast.walk(node)):
-        return False
-    source = parsed.source(node)
-    if not source or len(source) > MAX_SHOWN or source.startswith(("f'", 'f"')):
-        return False
-    above = parsed.parent(node)
-    while above is not None:
-        if isinstance(above, ast.JoinedStr):
-            return False
-        above = parsed.parent(above)
-    return True
-
-
-def _is_single(node: ast.expr) -> bool:
-    return node.lineno == node.end_lineno
+    return Edit("set_variable", put(parsed, value, new), {"name": name, "new": new}, {"old": parsed.source(value)})
 
 
 def _is_docstring(parsed: PythonText, node: ast.AST) -> bool:
@@ -411,14 +259,10 @@ def _n_assignments(parsed: PythonText, target: str) -> int:
 OPERATIONS: Final = (
     Operation("change_literal", change_literal, PYTHON, 3),
     Operation("replace_value", replace_value, PYTHON, 2),
-    Operation("change_default", change_default, PYTHON, 2, "def "),
     Operation("change_operator", change_operator, PYTHON, 1.5),
     Operation("change_return", change_return, PYTHON, 1.5, "return "),
     Operation("change_message", change_message, PYTHON, 1.5),
     Operation("change_condition", change_condition, PYTHON, 1.2),
-    Operation("change_argument", change_argument, PYTHON, 1),
-    Operation("add_argument", add_argument, PYTHON, 1),
-    Operation("remove_argument", remove_argument, PYTHON, 1),
     Operation("change_error", change_error, PYTHON, 1, "raise "),
     Operation("set_variable", set_variable, PYTHON, 1.2),
 )
