@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -26,9 +27,11 @@ from training.cases import Case
 from training.corpus import PROSE, CorpusText, Split, read_corpus
 from training.edit import Edit, Operation, Passage
 from training.instruction import instruct
+from training.json_text import parse_json
 from training.lengths import n_tokens, token_counter
 from training.manner import is_imperative, lower
 from training.operations.table import OPERATIONS
+from training.python_text import parse_python
 from training.shapes import BUCKETS, Shelf, passage_of, range_around, regions
 from training.typos import with_typos
 
@@ -50,6 +53,7 @@ MAX_DRAWS: Final = 1000
 MAX_INSTRUCTION: Final = 1200
 # Operations that parse the whole text understand no part of it.
 WHOLE_LANGUAGES: Final = ("json",)
+_PARSERS: Final[dict[str, Callable[[str], object]]] = {"python": parse_python, "json": parse_json}
 _JOINTS: Final = (
     "{a}. {b}",
     "{a} and {b2}",
@@ -235,9 +239,12 @@ def make_shard(shard: Shard, maker: Maker) -> Counter[str]:
 
 
 def _is_answer(edit: Edit, passage: Passage) -> bool:
-    """Tell whether the text changes, unless the right answer is that it does not."""
+    """Tell whether the text changes, unless the right answer is that it does not, and is still of its language."""
     before = passage.text if edit.shown is None else edit.shown
-    return (edit.new_text == before) == (edit.kind == "no_change") and edit.new_text.endswith("\n")
+    if (edit.new_text == before) != (edit.kind == "no_change") or not edit.new_text.endswith("\n"):
+        return False
+    parse = _PARSERS.get(passage.language)
+    return parse is None or parse(before) is None or parse(edit.new_text) is not None
 
 
 def _words(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections import Counter
 from pathlib import Path
@@ -83,6 +84,15 @@ def test_a_case_changes_its_lines_unless_nothing_is_asked(cases: list[Case]) -> 
         lines = split_lines(case.text)
         source = "".join(lines[(case.first_line or 1) - 1 : case.last_line or len(lines)])
         assert (source == case.new_text) == (case.kind == "no_change"), case
+
+
+def test_code_and_data_stay_what_they_are(cases: list[Case]) -> None:
+    """The answer to a request for a whole file of Python is Python again."""
+    whole = [case for case in cases if case.language == "python" and case.first_line is None]
+    assert len(whole) > 100
+    for case in whole:
+        ast.parse(case.text)
+        ast.parse(case.new_text)
 
 
 def test_ranges_are_lines_of_the_file(cases: list[Case]) -> None:

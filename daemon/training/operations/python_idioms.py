@@ -177,6 +177,6 @@ OPERATIONS: Final = (
     Operation("empty_check", empty_check, PYTHON, 0.6, "not "),
     Operation("truth_check", truth_check, PYTHON, 0.8),
     Operation("type_check", type_check, PYTHON, 0.6, "isinstance("),
-    Operation("comprehension", comprehension, PYTHON, 0.7, " for "),
+    Operation("comprehension", comprehension, PYTHON, 1.5, " for "),
     Operation("open_with", open_with, PYTHON, 0.5, "with open("),
 )

@@ -147,6 +147,9 @@ def make_async(passage: Passage, rng: Random) -> Edit | None:
     coroutines = [node for node in functions if isinstance(node, ast.AsyncFunctionDef)]
     node = rng.choice(coroutines if coroutines and rng.random() < 0.8 else functions)
     at = parsed.start(node)
+    if isinstance(node, ast.FunctionDef) and rng.random() < 0.3:
+        shown = parsed.text[:at] + "async " + parsed.text[at:]
+        return Edit("make_sync", parsed.text, {"function": node.name}, shown=shown)
     if isinstance(node, ast.FunctionDef):
         return Edit("make_async", parsed.text[:at] + "async " + parsed.text[at:], {"function": node.name})
     if any(isinstance(one, ast.Await | ast.AsyncFor | ast.AsyncWith) for one in ast.walk(node)):
