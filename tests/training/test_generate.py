@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
+import training
 from plgd.bench.corpus import read_listing
 from plgd.text.lines import split_lines
 from training.cases import Case, read_cases
@@ -84,6 +89,26 @@ def test_a_case_changes_its_lines_unless_nothing_is_asked(cases: list[Case]) -> 
         lines = split_lines(case.text)
         source = "".join(lines[(case.first_line or 1) - 1 : case.last_line or len(lines)])
         assert (source == case.new_text) == (case.kind == "no_change"), case
+
+
+def test_workers_and_hashes_change_nothing(tmp_path: Path) -> None:
+    """The command gives the same bytes with one worker and with two, whatever Python's hashes are seeded with."""
+    for split in ("train", "held-out"):
+        for text in TEXTS:
+            path = tmp_path / "corpus" / split / text.package / text.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.text, encoding="utf-8")
+        index = b"".join(msgspec.json.encode(msgspec.structs.replace(text, text="")) + b"\n" for text in TEXTS)
+        (tmp_path / "corpus" / split / "index.jsonl").write_bytes(index)
+    found = []
+    for workers, hash_seed in (("1", "1"), ("2", "2")):
+        out = tmp_path / workers
+        command = [sys.executable, "-m", "training.generate", str(tmp_path / "corpus"), str(out), "--workers", workers]
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(training.__file__).parents[1])}
+        subprocess.run([*command, "--n-cases", "600"], env=environment, check=True, capture_output=True)
+        found.append([path.read_bytes() for path in sorted(out.iterdir())])
+    assert len(found[0]) == 2
+    assert found[0] == found[1]
 
 
 def test_code_and_data_stay_what_they_are(cases: list[Case]) -> None:

@@ -206,7 +206,7 @@ def _rename(
     if tokens is None:
         return None
     counts = Counter(one.text for one in tokens if one.kind == "name")
-    names = sorted(set(declared_names(tokens, *words)), key=lambda name: -min(counts[name], 8) * rng.random())
+    names = sorted(sorted(set(declared_names(tokens, *words))), key=lambda name: -min(counts[name], 8) * rng.random())
     for old in names[:5]:
         role = "class" if kind == "rename_class" else "function" if kind == "rename_function" else "variable"
         new = new_name(old, role, passage.text, rng)
