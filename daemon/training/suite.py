@@ -1,7 +1,7 @@
 """`python -m training.suite CASES OUT`: makes the held-out suite of `plgd bench --edits` from generated cases.
 
-Cases with phrasings that training never sees are taken, as many of each kind as of the others as far as there are, and
-told by the archives that their texts come from, so that the file holds no text but what the edits bring.
+Cases with phrasings that training never sees are taken, of each kind at least one and else as they come, and told by
+the archives that their texts come from, so that the file holds no text of others but what the edits bring.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -18,10 +19,12 @@ import msgspec
 from plgd.bench.corpus import Release, fetch_release
 from plgd.bench.edits_held_out import HELD_OUT, StoredEdit, StoredSource, StoredSuite
 from plgd.bench.edits_pieces import Piece, cut
+from plgd.bench.edits_results import group_of
 from plgd.bench.pairs import archive_texts
 from plgd.errors import PlgdError
 from training.cases import Case, answer_of, read_cases
 from training.corpus import Source, read_sources
+from training.synthetic import PACKAGE
 
 __all__ = ("choose", "main", "store")
 
@@ -52,13 +55,14 @@ class _Archives:
 
     def find(self, case: Case) -> tuple[Source, str, tuple[Piece, ...]] | None:
         """Return where a case's text comes from and how it is told by that file; None for one that cannot be told."""
-        source = self._sources.get(PurePosixPath(case.path).parts[0])
-        if source is None:
+        key = next((key for key in self._sources if case.path.startswith(f"{key}/")), None)
+        if key is None:
             return None
+        source = self._sources[key]
         texts = self._texts(source)
         told = [
             (member, tuple(cut(texts[member], case.text)))
-            for member in _members(PurePosixPath(*PurePosixPath(case.path).parts[1:]))
+            for member in _members(PurePosixPath(case.path.removeprefix(f"{key}/")))
             if member in texts
         ]
         member, pieces = min(told, key=lambda found: _n_own(found[1]), default=("", ()))
@@ -69,19 +73,13 @@ class _Archives:
         return dict(archive_texts(fetch_release(source.name, source.kind, release, self._folder, _say)))
 
 
-def choose(cases: Iterable[Case], n_edits: int) -> Iterator[Case]:
-    """Yield cases in the order in which they are wanted: one of each kind, then another of each, and so on.
-
-    Args:
-        cases: generated ones.
-        n_edits: how many will be taken at most of one kind.
-    """
-    kinds: dict[str, list[Case]] = {}
-    for case in cases:
-        if case.phrasing == "unseen":
-            kinds.setdefault("two edits" if "+" in case.kind else case.kind, []).append(case)
-    for turn in range(n_edits):
-        yield from (found[turn] for _, found in sorted(kinds.items()) if turn < len(found))
+def choose(cases: Iterable[Case]) -> Iterator[Case]:
+    """Yield cases in the order in which they are wanted: the first of each kind, then the others as they come."""
+    wanted = [case for case in cases if case.phrasing == "unseen"]
+    firsts: dict[str, Case] = {}
+    for case in wanted:
+        firsts.setdefault(group_of(case.kind), case)
+    return chain(firsts.values(), (case for case in wanted if firsts[group_of(case.kind)] is not case))
 
 
 def store(cases: Iterable[Case], archives: Path, n_edits: int, sources: Iterable[Source]) -> StoredSuite:
@@ -101,12 +99,12 @@ def store(cases: Iterable[Case], archives: Path, n_edits: int, sources: Iterable
     edits: list[StoredEdit] = []
     used: dict[str, Source] = {}
     for case in cases:
-        found = known.find(case)
-        if found is None:
-            continue
-        source, member, before = found
-        used[source.file] = source
-        edits.append(_edit(case, source, member, before, len(edits)))
+        if case.package == PACKAGE:
+            edits.append(_edit(case, "", "", (case.text,), len(edits)))
+        elif (found := known.find(case)) is not None:
+            source, member, before = found
+            used[source.file] = source
+            edits.append(_edit(case, source.file, member, before, len(edits)))
         if len(edits) == n_edits:
             break
     else:
@@ -118,14 +116,14 @@ def store(cases: Iterable[Case], archives: Path, n_edits: int, sources: Iterable
     return StoredSuite(tuple(stored), tuple(sorted(edits, key=lambda edit: edit.name)))
 
 
-def _edit(case: Case, source: Source, member: str, before: tuple[Piece, ...], number: int) -> StoredEdit:
+def _edit(case: Case, source: str, member: str, before: tuple[Piece, ...], number: int) -> StoredEdit:
     lines = None
     if case.first_line is not None and case.last_line is not None:
         lines = (case.first_line, case.last_line)
     return StoredEdit(
         name=f"{case.kind}-{number:03}",
-        kind=case.kind,
-        source=source.file,
+        kind=group_of(case.kind),
+        source=source,
         member=member,
         path=PurePosixPath(case.path).name,
         before=before,
@@ -167,7 +165,7 @@ def main(words: list[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     arguments.archives.mkdir(parents=True, exist_ok=True)
     try:
-        wanted = choose(read_cases(arguments.cases), arguments.n_edits)
+        wanted = choose(read_cases(arguments.cases))
         suite = store(wanted, arguments.archives, arguments.n_edits, read_sources())
     except (PlgdError, ValueError, OSError) as error:
         _say(f"suite: {error}")

@@ -110,7 +110,7 @@ def test_the_table_has_groups_and_totals() -> None:
     wrong = outcome_of(replace(EDIT, name="two", kind="rename+add"), "a = 1\nx = 2\nd = 3\n```")
     idle = outcome_of(replace(EDIT, name="three", kind="nothing", answers=(EDIT.before,)), EDIT.before + "```")
     result = summarize("gate", [right, wrong, idle])
-    assert ["nothing", "rename", "two edits"] == list(result.groups["kind"])
+    assert ["nothing", "rename", "two_edits"] == list(result.groups["kind"])
     assert (3, 2, 3, 1) == (
         result.everything.n,
         result.everything.n_exact,

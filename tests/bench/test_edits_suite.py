@@ -67,6 +67,19 @@ def test_the_shipped_gate_is_large_enough() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_shipped_held_out_suite() -> None:
+    """It has at least 300 edits in words that training never saw, of pinned archives, and next to no text of them."""
+    suite = read_held_out()
+    names, files = {edit.name for edit in suite.edits}, {source.file for source in suite.sources}
+    assert 300 <= len(suite.edits) == len(names)
+    assert {"unseen"} == {edit.phrasing for edit in suite.edits}
+    assert files == {edit.source for edit in suite.edits if edit.source}
+    assert all(len(source.sha256) == 64 and source.licence for source in suite.sources)
+    fetched = [edit.before for edit in suite.edits if edit.source]
+    assert len(fetched) > len(suite.edits) / 2
+    assert max(sum(len(piece) for piece in before if isinstance(piece, str)) for before in fetched) <= 300
+
+
 @pytest.mark.parametrize("text", ["[[edit]]\nname = 'x'\n", "nothing", "[[edit]\n"])
 def test_a_file_that_is_no_gate(text: str, tmp_path: Path) -> None:
     """A file of another form is named."""

@@ -99,10 +99,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     config = load_config(paths.config_file)
     suite = arguments.suite or "gate"
     with Progress() as progress:
-        edits = (
-            read_gate() if suite == "gate" else load_held_out(read_held_out(), paths.cache_dir / "corpus", progress.say)
-        )
-        chosen = choose_edits(edits, arguments.kinds, N_QUICK if arguments.quick else None)
+        chosen = _load(suite, arguments.kinds, N_QUICK if arguments.quick else None, paths, progress.say)
         machine = open_machine(arguments.model, (1,), paths, config, on_progress=progress.say)
         if config.engine.policy == "cost":
             machine.model.use_costs(know_costs(machine.model, paths, on_progress=progress.say))
@@ -115,6 +112,17 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         console.file.write(msgspec.json.encode(result).decode() + "\n")
     else:
         show_edits(result, console)
+
+
+def _load(
+    suite: str, kinds: Sequence[str] | None, limit: int | None, paths: Paths, say: Callable[[str], None]
+) -> list[SuiteEdit]:
+    if suite == "gate":
+        return choose_edits(read_gate(), kinds, limit)
+    stored = read_held_out()
+    # Only what is run is fetched.
+    chosen = msgspec.structs.replace(stored, edits=tuple(choose_edits(stored.edits, kinds, limit)))
+    return load_held_out(chosen, paths.cache_dir / "corpus", say)
 
 
 def run_suite(

@@ -1,7 +1,7 @@
 """The suite of edits of files that the built-in model's training never saw.
 
-The data file has no text of these files: it names packages of the public indexes by version and hash, and tells each
-edit's texts by the file. They are fetched when the suite is run, and kept.
+The data file has no text of other people's files: it names packages of the public indexes by version and hash, and
+tells each edit's texts by the file. They are fetched when the suite is run, and kept.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class StoredEdit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     Attributes:
         name: no other edit has it.
         kind: of edit.
-        source: the archive's name.
+        source: the archive's name; empty for a text that was made up for the purpose.
         member: the file in the archive.
         path: the name that the model is told.
-        before: the text, told by the file.
+        before: the text, told by the file; a made-up one stands here itself.
         after: the right answer, told by the text.
         instruction: what is asked.
         phrasing: `seen` or `unseen` in training.
@@ -118,7 +118,7 @@ def load_held_out(stored: StoredSuite, folder: Path, say: Callable[[str], None])
 
     edits: list[SuiteEdit] = []
     for edit in stored.edits:
-        members = texts(edit.source)
+        members = texts(edit.source) if edit.source else {edit.member: ""}
         if members is not None:
             edits.append(_restore(edit, members))
     return edits

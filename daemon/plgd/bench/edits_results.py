@@ -8,10 +8,11 @@ from typing import Final
 
 from plgd.bench.results import Environment, Record
 
-__all__ = ("NO_CHANGE", "EditOutcome", "EditsResult", "Speedup", "Tally", "summarize", "tally")
+__all__ = ("NO_CHANGE", "EditOutcome", "EditsResult", "Speedup", "Tally", "group_of", "summarize", "tally")
 
 # Kinds of edit whose right answer is the text as it was.
 NO_CHANGE: Final = ("no_change", "nothing")
+TWO_EDITS: Final = "two_edits"
 # Lines of a text, from, up to.
 _LENGTHS: Final = ((1, 12), (12, 30), (30, 80), (80, 10**9))
 
@@ -143,7 +144,7 @@ def summarize(
 ) -> EditsResult:
     """Sum a suite's outcomes up."""
     keys: dict[str, Callable[[EditOutcome], str]] = {
-        "kind": lambda outcome: outcome.kind if "+" not in outcome.kind else "two edits",
+        "kind": lambda outcome: group_of(outcome.kind),
         "phrasing": lambda outcome: outcome.phrasing,
         "scope": lambda outcome: "lines" if outcome.ranged else "whole",
         "lines": lambda outcome: _length(outcome.n_lines),
@@ -162,6 +163,11 @@ def summarize(
         speedup=speedup,
         outcomes=tuple(outcomes),
     )
+
+
+def group_of(kind: str) -> str:
+    """Return the kind that edits of a kind are counted under: those that ask for two changes are one kind."""
+    return TWO_EDITS if "+" in kind else kind
 
 
 def _grouped(outcomes: Sequence[EditOutcome], key: Callable[[EditOutcome], str]) -> dict[str, Tally]:

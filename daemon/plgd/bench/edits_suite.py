@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -97,7 +97,15 @@ def _read_file(file: Path) -> list[SuiteEdit]:
     ]
 
 
-def choose_edits(edits: Sequence[SuiteEdit], kinds: Sequence[str] | None, limit: int | None) -> list[SuiteEdit]:
+class _OfKind(Protocol):
+    @property
+    def kind(self) -> str: ...
+
+
+EditT = TypeVar("EditT", bound=_OfKind)
+
+
+def choose_edits(edits: Sequence[EditT], kinds: Sequence[str] | None, limit: int | None) -> list[EditT]:
     """Choose the edits of some kinds, and at most so many of them, spread evenly over all.
 
     Raises:
