@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from training.facts import stated
 from training.words import ADJECTIVES, NOUNS, line_list
 
 __all__ = (
@@ -29,9 +30,12 @@ _NAMES: Final = line_list("names")
 
 def made_sentence(rng: Random) -> str:
     """Return a sentence with its full stop."""
-    if rng.random() < 0.35:
+    draw = rng.random()
+    if draw < 0.2:
+        return stated(rng)
+    if draw < 0.45:
         return rng.choice(_STATEMENTS)
-    start = f"{rng.choice(_STARTERS)} " if rng.random() < 0.7 else ""
+    start = f"{rng.choice(_STARTERS)} " if rng.random() < 0.35 else ""
     subject = rng.choice(_SUBJECTS)
     return f"{start}{subject[0].lower() + subject[1:] if start else subject} {rng.choice(_PREDICATES)}."
 

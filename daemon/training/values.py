@@ -10,6 +10,8 @@ from training.words import ADJECTIVES, NOUNS, VERBS, line_list, sentence, snake,
 
 __all__ = ("bare", "new_condition", "new_expression", "new_keyword", "new_literal", "new_number", "new_string")
 
+# How often an expression is made of the old one.
+DERIVED: Final = 0.65
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _KEYWORDS: Final = line_list("keywords")
 
@@ -74,52 +76,53 @@ def bare(literal: str) -> str:
 def new_expression(old: str, rng: Random) -> str:
     """Return an expression, made of the old one or of other names."""
     name, verb = snake(title_words(rng, rng.choice((1, 2)))), rng.choice(VERBS)
-    options = [
-        f"{verb}_{name}({old})" if len(old) < 30 else f"{verb}_{name}()",
-        f"{name}.{verb}()",
-        f"{name} or None",
-        f"len({name})",
-        f"self.{name}",
-        f"{name}[0]",
-        f"list({name})",
-        f"{name}, None",
-        "None",
-        f"{rng.randint(0, 9)}",
-        f"dict({name})",
-        f"{rng.choice(ADJECTIVES)}_{word(rng)}",
-    ]
-    if re.fullmatch(r"[\w.]+", old) and not old[0].isdigit():
-        options += [
-            f"{old} + 1",
-            f"not {old}",
-            f"{old} or {name}",
-            f"{old}.copy()",
-            f"sorted({old})",
-            f"str({old})",
-            f"{old}.{verb}()",
-        ]
-    return rng.choice(options)
+    if re.fullmatch(r"[A-Za-z_][\w.]*", old) and rng.random() < DERIVED:
+        return rng.choice(
+            (
+                f"{old} + 1",
+                f"not {old}",
+                f"{old} or None",
+                f"{old}.copy()",
+                f"sorted({old})",
+                f"str({old})",
+                f"len({old})",
+                f"{old}.{verb}()",
+            )
+        )
+    if len(old) < 30 and rng.random() < DERIVED:
+        return rng.choice((f"list({old})", f"str({old})", f"{verb}({old})", f"{verb}_{name}({old})"))
+    return rng.choice(
+        (
+            f"{name}.{verb}()",
+            f"len({name})",
+            f"self.{name}",
+            f"{name}[0]",
+            f"list({name})",
+            "None",
+            "[]",
+            str(rng.randint(0, 9)),
+            f"{rng.choice(ADJECTIVES)}_{word(rng)}",
+        )
+    )
 
 
 def new_condition(old: str, rng: Random) -> str:
     """Return a condition, made of the old one or of other names."""
     name = snake(title_words(rng, rng.choice((1, 2))))
-    options = [
-        f"{name} is None",
-        f"{name} is not None",
-        f"not {name}",
-        f"len({name}) > {rng.randint(0, 9)}",
-        f"self.{name}",
-        name,
-        "True",
-    ]
-    if len(old) < 36:
-        simple = re.fullmatch(r"[\w.]+(?:\([\w., ]*\))?", old)
-        options += [f"{old} and {name}", f"not {old}" if simple else f"not ({old})"]
+    if len(old) < 36 and rng.random() < DERIVED:
+        options = []
+        if re.fullmatch(r"[\w.]+(?:\([\w., ]*\))?", old):
+            options += [f"not {old}", f"{old} is not None", f"{old} is None"]
+        if (bare := re.fullmatch(r"not ([\w.]+)", old)) is not None:
+            options += [bare[1], f"{bare[1]} is None"]
+        if (number := re.fullmatch(r"(.* [<>=!]=? )(\d+)", old)) is not None:
+            options += [number[1] + new_number(number[2], rng)] * 2
         if not re.search(r"\bor\b", old):
-            options.append(f"{name} and {old}")
-        options.append(f"{old} or {name} is None")
-    return rng.choice(options)
+            options += [f"{old} and {name}", f"{old} and not {name}", f"{name} and {old}"]
+        return rng.choice([*options, f"{old} or {name}", f"{old} or {name} is None"])
+    return rng.choice(
+        (f"{name} is None", f"{name} is not None", f"not {name}", f"len({name}) > {rng.randint(0, 9)}", name)
+    )
 
 
 def new_keyword(rng: Random) -> str:

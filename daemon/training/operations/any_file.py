@@ -9,9 +9,11 @@ from typing import Final
 
 from plgd.text.lines import split_lines
 from training.edit import CODE, Edit, Operation, Passage
+from training.near_words import near_word
+from training.new_names import new_name
 from training.operations.any_parts import ANY, comment_mark, has_multiline_string
 from training.spans import indent_of, is_blank, word_pattern
-from training.words import camel, sentence, snake, title_words
+from training.words import camel, sentence, snake, title_words, word
 
 __all__ = (
     "OPERATIONS",
@@ -28,6 +30,9 @@ __all__ = (
 )
 
 FLAT: Final = ("markdown", "text", "toml", "ini", "bash", "css")
+PROSE: Final = ("markdown", "text", "rst")
+# How often a word without a near one is replaced by a noun.
+STRANGE: Final = 0.25
 MAX_LINE: Final = 70
 
 
@@ -138,9 +143,10 @@ def replace_text(passage: Passage, rng: Random) -> Edit | None:
         return None
     often = [found for found in words if counts[found] > 1]
     old = rng.choice(often if often and rng.random() < 0.6 else words)
-    new = _like(old, rng)
+    new = _other_word(old, passage, rng)
     if (
-        word_pattern(new).search(passage.text)
+        new is None
+        or word_pattern(new).search(passage.text)
         or new == old
         or any(found.lower() == old.lower() and found != old for found in counts)
     ):
@@ -199,13 +205,12 @@ def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
     return index
 
 
-def _like(old: str, rng: Random) -> str:
-    words = title_words(rng, 2 if "_" in old.strip("_") or re.search(r"[a-z][A-Z]", old) else 1)
-    if old.isupper():
-        return snake(words).upper()
-    if old[0].isupper():
-        return "".join(one.capitalize() for one in words)
-    return camel(words) if re.search(r"[a-z][A-Z]", old) else snake(words)
+def _other_word(old: str, passage: Passage, rng: Random) -> str | None:
+    """Return a name for a name, a word for a word of prose in the same capitals."""
+    if passage.language not in PROSE:
+        return new_name(old, "class" if old[0].isupper() and not old.isupper() else "variable", passage.text, rng)
+    new = near_word(old.lower(), rng) or (word(rng) if rng.random() < STRANGE else old)
+    return new.upper() if old.isupper() else new.capitalize() if old[0].isupper() else new
 
 
 def _header(rng: Random) -> str:

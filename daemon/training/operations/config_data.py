@@ -10,7 +10,7 @@ from typing import Final
 from plgd.text.lines import split_lines
 from training.edit import Edit, Operation, Passage
 from training.made_data import json_value
-from training.new_names import plain_name
+from training.new_names import new_key, plain_name
 from training.spans import indent_of, is_blank, word_pattern
 from training.values import new_number
 from training.words import word
@@ -113,8 +113,8 @@ def rename_key(passage: Passage, rng: Random) -> Edit | None:
     if not pairs:
         return None
     one = rng.choice(pairs)
-    new = _like_keys(pairs, rng)
-    if new in passage.text:
+    new = new_key(one.key, passage.text, rng)
+    if new is None:
         return None
     start = lines[one.index].index(one.key)
     lines[one.index] = lines[one.index][:start] + new + lines[one.index][start + len(one.key) :]

@@ -10,9 +10,10 @@ from typing import Final
 
 from training.edit import Edit, Operation, Passage
 from training.json_text import JsonText, Value, parse_json
+from training.new_names import new_key
 from training.operations.json_changes import append, bare_of, identify, insert_after, new_value, other_value, without
 from training.spans import Replacement, replace_spans
-from training.words import ADJECTIVES, camel, snake, title_words
+from training.words import camel, snake, title_words
 
 __all__ = (
     "OPERATIONS",
@@ -104,7 +105,7 @@ def rename_key(passage: Passage, rng: Random) -> Edit | None:
     if parsed is None or not parsed.keys():
         return None
     old = rng.choice(sorted(set(parsed.keys())))
-    new = _new_key(parsed, rng, old)
+    new = new_key(old, parsed.text, rng)
     if new is None or not re.fullmatch(r"[\w-]+", old):
         return None
     members = [item for one in parsed.objects() for item in one.members if item.key == old]
@@ -162,11 +163,9 @@ def _contains(outer: Value, inner: Value) -> bool:
     return outer.start < inner.start and inner.end < outer.end
 
 
-def _new_key(parsed: JsonText, rng: Random, old: str = "") -> str | None:
-    style = old or next(iter(parsed.keys()), "")
+def _new_key(parsed: JsonText, rng: Random) -> str | None:
+    style = next(iter(parsed.keys()), "")
     words = title_words(rng, rng.choice((1, 1, 2)))
-    if old and rng.random() < 0.2:
-        words = [rng.choice(ADJECTIVES), *re.findall(r"[a-z]+", old.lower())]
     key = camel(words) if re.search(r"[a-z][A-Z]", style) else "-".join(words) if "-" in style else snake(words)
     return None if f'"{key}"' in parsed.text else key
 

@@ -9,13 +9,16 @@ from typing import Final
 
 from plgd.text.lines import split_lines
 from training.edit import Edit, Operation, Passage
+from training.facts import FACTS, new_fact_value
+from training.near_words import near_phrase, near_word
 from training.spans import word_pattern
 from training.typos import MARKUP, with_typos
-from training.words import ADJECTIVES, NOUNS, word, word_list
+from training.words import word, word_list
 
 __all__ = (
     "OPERATIONS",
     "capitalise_word",
+    "change_fact",
     "change_name",
     "change_number",
     "fix_typo",
@@ -26,7 +29,15 @@ __all__ = (
 
 PROSE: Final = ("markdown", "text")
 LOOSE: Final = ("markdown", "text", "rst")
-_MONTHS: Final = ("January", "March", "May", "July", "September", "October", "December")
+_MONTHS: Final = word_list("months")
+_WEEKDAYS: Final = word_list("weekdays")
+_CALENDAR: Final = frozenset((*_WEEKDAYS, *_MONTHS))
+_CITIES: Final = word_list("cities")
+_PEOPLE: Final = word_list("people")
+_USUAL: Final = _CALENDAR.union(_CITIES, _PEOPLE)
+_PRODUCTS: Final = word_list("products")
+# How often a word without a near one is replaced by a noun: names are changed as well.
+STRANGE: Final = 0.25
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,:/-])(?:\d{{1,2}} (?:{'|'.join(_MONTHS)}) \d{{4}}|\d[\d,]*\d|\d{{2,}})(?![\w:/-]|[.,]\d)"
 )
@@ -41,7 +52,7 @@ def replace_word(passage: Passage, rng: Random) -> Edit | None:
         return None
     often = [found for found in words if counts[found] > 1]
     old = rng.choice(often if often and rng.random() < 0.7 else words)
-    new = word(rng) if rng.random() < 0.8 else rng.choice(ADJECTIVES)
+    new = near_word(old, rng) or (word(rng) if rng.random() < STRANGE else old)
     places = word_pattern(old).findall(passage.text)
     if word_pattern(old.capitalize()).search(passage.text) or word_pattern(old.upper()).search(passage.text):
         return None  # in capitals elsewhere: whether that is meant too, nobody knows
@@ -51,27 +62,15 @@ def replace_word(passage: Passage, rng: Random) -> Edit | None:
 
 
 def replace_phrase(passage: Passage, rng: Random) -> Edit | None:
-    """Replace some words in a row, which the text has once or twice."""
+    """Replace a noun with what belongs to it, which the text has once or twice."""
     lines = [line for line in split_lines(passage.text) if not MARKUP.match(line) and len(line) > 20]
     if not lines:
         return None
-    words = re.findall(r"[A-Za-z'-]+(?: [A-Za-z'-]+){1,3}", rng.choice(lines))
-    if not words:
+    found = near_phrase(rng.choice(lines), rng)
+    if found is None:
         return None
-    parts = rng.choice(words).split(" ")
-    size = min(len(parts), rng.choice((2, 2, 3, 4)))
-    start = rng.randrange(len(parts) - size + 1)
-    old = " ".join(parts[start : start + size])
-    new = rng.choice(
-        (
-            f"{rng.choice(ADJECTIVES)} {word(rng)}",
-            f"the {word(rng)}",
-            f"{rng.choice(ADJECTIVES)} and {rng.choice(ADJECTIVES)}",
-            word(rng),
-            f"a {rng.choice(ADJECTIVES)} {word(rng)}",
-        )
-    )
-    if not 1 <= len(word_pattern(old).findall(passage.text)) <= 2 or new in passage.text or len(old) < 6:
+    old, new = found
+    if not 1 <= len(word_pattern(old).findall(passage.text)) <= 2 or new in passage.text:
         return None
     return Edit("replace_phrase", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
 
@@ -139,30 +138,34 @@ def change_name(passage: Passage, rng: Random) -> Edit | None:
     )
     if not names:
         return None
-    old = rng.choice(names)
-    new = rng.choice(
-        (
-            "Miriam",
-            "Oscar",
-            "Zara",
-            "Lisbon",
-            "Oslo",
-            "Nimbus",
-            "Atlas",
-            "Quentin",
-            "Paula",
-            "Verona",
-            "Harbor",
-            "Leipzig",
-            rng.choice(NOUNS).capitalize(),
-        )
-    )
+    usual = [name for name in names if name in _USUAL]
+    old = rng.choice(usual if usual and rng.random() < 0.8 else names)
+    if old in _CALENDAR:
+        new = rng.choice(_WEEKDAYS if old in _WEEKDAYS else _MONTHS)
+    else:
+        new = rng.choice(_CITIES if old in _CITIES else _PEOPLE if old in _PEOPLE else _PRODUCTS)
     if word_pattern(new).search(passage.text) or len(word_pattern(old).findall(passage.text)) > 10:
         return None
     return Edit("replace_word", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
 
 
+def change_fact(passage: Passage, rng: Random) -> Edit | None:
+    """Change a value that is not quoted but told by what it is."""
+    found = [(fact, matches) for fact in FACTS if (matches := list(fact.pattern.finditer(passage.text)))]
+    single = [(fact, matches[0]) for fact, matches in found if len(matches) == 1]
+    if not single:
+        return None
+    fact, match = rng.choice(single)
+    new = new_fact_value(fact.kind, rng)
+    start, end = match.span(1)
+    slots, hints = {"what": rng.choice(fact.names), "new": new}, {"old": match[1]}
+    return (
+        Edit("change_fact", passage.text[:start] + new + passage.text[end:], slots, hints) if new != match[1] else None
+    )
+
+
 OPERATIONS: Final = (
+    Operation("change_fact", change_fact, PROSE, 6),
     Operation("replace_word", replace_word, LOOSE, 4),
     Operation("replace_phrase", replace_phrase, PROSE, 3),
     Operation("fix_typos", fix_typos, PROSE, 4),

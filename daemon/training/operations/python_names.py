@@ -259,15 +259,24 @@ def _with_mentions(
     is_mixed = any(word.role in ("name", "attribute", "keyword") and not wanted(word) for word in words)
     for word in words:
         if word.role in ("comment", "docstring"):
-            before, after = parsed.text[max(0, word.start - 8) : word.start], parsed.text[word.start + len(name) :][:2]
-            clear = "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) is not None
-            clear = clear or before.endswith(("`", "param ", ":arg ", "'")) or after.startswith(("`", "()", "'"))
-            if not clear or is_mixed or before.endswith((".", "/", "-")):
+            if is_mixed or not _is_clear(parsed.text, word.start, name):
                 return None
             starts.append(word.start)
         elif wanted(word) or (word.role == "string" and _is_in_all(parsed, word, name)):
             starts.append(word.start)
     return starts
+
+
+def _is_clear(text: str, start: int, name: str) -> bool:
+    """Tell whether a mention in a comment or docstring means the thing of the code, and not a word or another thing."""
+    before, after = text[max(0, start - 8) : start], text[start + len(name) :][:40]
+    if before.endswith((".", "/", "-", "``:")) or re.match(r"[/-]|\.\w", after):
+        return False
+    if before.endswith(("`", "param ", ":arg ", "'")) or after.startswith(("`", "()", "'")):
+        return True
+    if re.search(r"(?:^|\n)[ \t]*(?:\*\*?|- )?$", before) and re.match(r" ?(?:\([\w .,\[\]|]+\))? ?:", after):
+        return True  # an entry of a list of parameters
+    return "_" in name.strip("_") or re.search(r"[a-z][A-Z]", name) is not None
 
 
 def _is_in_all(parsed: PythonText, word: Word, name: str) -> bool:
@@ -348,7 +357,7 @@ def _imported(parsed: PythonText) -> set[str]:
 def _by_use(found: dict[str, list[ast.AST | None]], text: str, rng: Random) -> list[str]:
     """Return names in random order, those that are used more before the others."""
     counts = Counter(re.findall(r"\w+", text))
-    return sorted(sorted(found), key=lambda name: -min(counts[name], 8) * rng.random())
+    return sorted(sorted(found), key=lambda name: -min(counts[name], 14) * rng.random())
 
 
 def _keywords_are_foreign(parsed: PythonText, name: str) -> bool:
