@@ -54,6 +54,12 @@ def test_a_longer_context_never_looks_free() -> None:
     assert noisy.round_ms(1, 100_000) == pytest.approx(10.0)
 
 
+def test_a_wider_round_never_looks_free() -> None:
+    """A table whose widest round happened to be measured faster is not carried on below zero."""
+    noisy = StepCosts((1, 2, 4), (0,), ((10.0, 12.0, 8.0),), (10.0,), max_width=128)
+    assert [12.0, 8.0, 12.0] == [noisy.round_ms(width, 0) for width in (2, 4, 128)]
+
+
 @given(width=st.integers(1, 400), n_context=st.integers(0, 200_000))
 def test_costs_are_positive(width: int, n_context: int) -> None:
     """Every width behind every context costs some time."""
@@ -86,8 +92,18 @@ def test_a_table_survives_a_file() -> None:
         ({"pipelined_ms": [9.0, 0.0]}, "positive times"),
         ({"pipelined_ms": [9.0, float("nan")]}, "positive times"),
         ({"max_width": 0}, "max_width must be at least 1"),
+        ({"max_width": 10**9}, "max_width must be at least 1 and at most"),
         ({"colour": "red"}, "not a table of step costs"),
         ({"costs_ms": [["ten", 12.0, 18.0, 26.0]] * 2}, "not a table of step costs"),
+        ({"costs_ms": [[10**400, 12.0, 18.0, 26.0]] * 2}, "not a table of step costs"),
+        ({"pipelined_ms": [1e-320, 1.0]}, "positive times"),
+        ({"pipelined_ms": [1.0, 1e308]}, "positive times"),
+        ({"pipelined_ms": {"100": 9.0, "1100": 19.0}}, "not a table of step costs"),
+        ({"widths": [1, 2.5, 8, 16]}, "not a table of step costs"),
+        ({"widths": [True, 2, 8, 16]}, "not a table of step costs"),
+        ({"contexts": [100, float("nan")]}, "not a table of step costs"),
+        ({"max_width": float("nan")}, "not a table of step costs"),
+        ({"padded": "no"}, "not a table of step costs"),
     ],
 )
 def test_a_damaged_table_is_refused(change: dict[str, object], message: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
+from plgd.engine.cost import StepCosts
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs, verify_widths
@@ -33,13 +35,42 @@ def test_costs_are_kept(tiny_model: MlxModel, tmp_path: Path) -> None:
     assert [path.suffix for path in (tmp_path / "costs").iterdir()] == [".json"]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"widths": [1]}', '{"widths": 1}'])
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"widths": [1]}', '{"widths": 1}', "[" * 100_000])
 def test_a_broken_table_is_no_table(tiny_model: MlxModel, tmp_path: Path, content: str) -> None:
     """A file that cannot be read, or holds something else, counts as not measured."""
     keep_step_costs(tiny_model, tmp_path, measure_step_costs(tiny_model, clock=ticking))
     (file,) = tmp_path.iterdir()
     file.write_text(content, encoding="utf-8")
     assert read_step_costs(tiny_model, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"max_width": 4096},
+        {"widths": [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 4096], "max_width": 4096},
+        {"contexts": [100]},
+        {"padded": True},
+    ],
+)
+def test_a_table_of_another_measurement_is_no_table(
+    tiny_model: MlxModel, tmp_path: Path, change: dict[str, object]
+) -> None:
+    """A table whose rows and columns are not those that a measurement has is not used: its widths would be run."""
+    keep_step_costs(tiny_model, tmp_path, measure_step_costs(tiny_model, clock=ticking))
+    (file,) = tmp_path.iterdir()
+    data = {**json.loads(file.read_text(encoding="utf-8")), **change}
+    StepCosts.from_data(data)  # whole in itself
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert read_step_costs(tiny_model, tmp_path) is None
+
+
+def test_a_table_for_less_room_is_measured_anew(tiny_folder: Path, tmp_path: Path) -> None:
+    """A model whose context was limited when it was measured gets a whole table once the limit is gone."""
+    narrow = load_model(tiny_folder, name="tiny", context_limit=64)
+    keep_step_costs(narrow, tmp_path, measure_step_costs(narrow, clock=ticking))
+    assert read_step_costs(narrow, tmp_path) is not None
+    assert read_step_costs(load_model(tiny_folder, name="tiny"), tmp_path) is None
 
 
 def test_other_circumstances_are_measured_anew(tiny_model: MlxModel, tiny_folder: Path, tmp_path: Path) -> None:

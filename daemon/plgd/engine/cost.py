@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Final
 
+import msgspec
+
 __all__ = ("ASSUMED_COSTS", "StepCosts")
+
+# No round takes less than a nanosecond, or days; what is multiplied from such times neither vanishes nor overflows.
+SHORTEST_MS: Final = 1e-6
+LONGEST_MS: Final = 1e9
+
+# No draft is nearly as long; a bound looks at each width up to the widest.
+WIDEST: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +53,10 @@ class StepCosts:
             raise ValueError(f"{len(self.contexts)} context lengths need as many rows of costs")
         if any(len(row) != len(self.widths) for row in self.costs_ms):
             raise ValueError(f"{len(self.widths)} widths need as many costs in each row")
-        if not all(0 < cost < float("inf") for row in (*self.costs_ms, self.pipelined_ms) for cost in row):
+        if not all(SHORTEST_MS <= cost <= LONGEST_MS for row in (*self.costs_ms, self.pipelined_ms) for cost in row):
             raise ValueError("costs must be positive times")
-        if self.max_width < 1:
-            raise ValueError(f"max_width must be at least 1, not {self.max_width}")
+        if not 1 <= self.max_width <= WIDEST:
+            raise ValueError(f"max_width must be at least 1 and at most {WIDEST}, not {self.max_width}")
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> StepCosts:
@@ -56,10 +65,11 @@ class StepCosts:
         Raises:
             ValueError: the data are no table.
         """
+        if unknown := data.keys() - {field.name for field in fields(cls)}:
+            raise ValueError(f"not a table of step costs: it knows no {', '.join(sorted(unknown))}")
         try:
-            fields = {name: _frozen(value) for name, value in data.items()}
-            return cls(**fields)  # type: ignore[arg-type]  # what is wrong is told below
-        except TypeError as error:
+            return msgspec.convert(data, cls)
+        except msgspec.ValidationError as error:
             raise ValueError(f"not a table of step costs: {error}") from error
 
     def to_data(self) -> dict[str, object]:
@@ -87,7 +97,10 @@ class StepCosts:
         if len(row) == 1:
             return row[0]
         place = min(place, len(row) - 1)
-        return _line(width, self.widths[place - 1], self.widths[place], row[place - 1], row[place])
+        low, high = row[place - 1], row[place]
+        # As at a context: noise may not end below zero.
+        high = max(low, high) if width > self.widths[-1] else high
+        return _line(width, self.widths[place - 1], self.widths[place], low, high)
 
     def _at_context(self, values: Sequence[float], n_context: int) -> float:
         if len(values) == 1 or n_context <= self.contexts[0]:
@@ -101,10 +114,6 @@ class StepCosts:
 
 def _line(x: float, x0: float, x1: float, y0: float, y1: float) -> float:
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-
-
-def _frozen(value: object) -> object:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 # Used until a device has been measured, in plain steps: the middle of what is known of Apple, CUDA and CPU devices.

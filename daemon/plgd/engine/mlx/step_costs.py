@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +40,7 @@ def verify_widths(model: MlxModel) -> tuple[int, ...]:
 
 
 def read_step_costs(model: MlxModel, folder: Path) -> StepCosts | None:
-    """Return what was measured earlier; None when nothing was, or when what was kept cannot be read.
+    """Return what was measured earlier; None when nothing was, or when what was kept is not such a table.
 
     Args:
         model: the loaded model.
@@ -48,10 +48,11 @@ def read_step_costs(model: MlxModel, folder: Path) -> StepCosts | None:
     """
     try:
         data = json.loads(_file(model, folder).read_text(encoding="utf-8"))
-        return StepCosts.from_data(data) if isinstance(data, dict) else None
-    except (OSError, ValueError):
+        costs = StepCosts.from_data(data) if isinstance(data, dict) else None
+    except (OSError, ValueError, RecursionError):
         # A table is measured again within seconds; no reason to bother anyone.
         return None
+    return costs if costs is not None and _is_of(costs, model) else None
 
 
 def measure_step_costs(
@@ -71,8 +72,7 @@ def measure_step_costs(
         EngineError: the model failed.
     """
     widths = verify_widths(model)
-    room = model.context_limit - max(widths) - (len(widths) + 8) * (N_REPEATS + 1)
-    contexts = [n for n in CONTEXTS if n <= room] or [max(1, room // 2)]
+    contexts = _contexts(model, widths)
     n_turns = len(contexts) * (N_REPEATS + 1)
     costs = measure_costs(
         model.target,
@@ -105,6 +105,22 @@ def keep_step_costs(model: MlxModel, folder: Path, costs: StepCosts) -> None:
     with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
         json.dump(costs.to_data(), file)
     Path(file.name).replace(_file(model, folder))
+
+
+def _contexts(model: MlxModel, widths: Sequence[int]) -> tuple[int, ...]:
+    """Return the context lengths that are measured: those of the fixed ones for which there is room."""
+    room = model.context_limit - max(widths) - (len(widths) + 8) * (N_REPEATS + 1)
+    return tuple(n for n in CONTEXTS if n <= room) or (max(1, room // 2),)
+
+
+def _is_of(costs: StepCosts, model: MlxModel) -> bool:
+    """Tell whether a table has the rows and columns that a measurement of the model would have.
+
+    Each of its widths is run at load, and one that the model has no room for would fail.
+    """
+    widths = verify_widths(model)
+    is_measured = (costs.widths, costs.contexts) == (widths, _contexts(model, widths))
+    return is_measured and costs.max_width == max(widths) and costs.padded == (model.shapes is not None)
 
 
 def _file(model: MlxModel, folder: Path) -> Path:
