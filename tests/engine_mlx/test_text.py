@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import mlx_lm.utils
@@ -148,6 +149,25 @@ def test_markup_that_is_no_control_token_stays_one_token(byte_level: MlxTokenize
 def test_control_strings(byte_level: MlxTokenizer) -> None:
     """The control tokens are the special ones and those that the chat template writes."""
     assert {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>"} == byte_level.control_strings
+
+
+@pytest.mark.parametrize("kind", [byte_level_tokenizer, sentencepiece_tokenizer, word_tokenizer])
+def test_numbers_without_a_token_are_no_text(kind: Callable[[], Tokenizer], tmp_path: Path) -> None:
+    """What a model with a padded vocabulary can say beyond the tokenizer's own decodes and streams as nothing."""
+    tokenizer = load(tmp_path, kind(), template=None, eos="</s>")
+    word, padding = tokenizer.encode("a"), 100_000
+    assert tokenizer.decode([padding, *word, padding]) == "a"
+    stream = tokenizer.detokenizer()
+    pieces = [stream.push(token) for token in (padding, *word, padding)]
+    assert "".join([*pieces, stream.finish()]) == "a"
+
+
+def test_vocabularies_may_have_gaps(tmp_path: Path) -> None:
+    """The highest token of a vocabulary that leaves numbers out still stands for its text."""
+    vocab = {spelling: number for number, spelling in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    backend = Tokenizer(models.BPE(vocab={**vocab, "item": 1000}, merges=[]))
+    backend.pre_tokenizer, backend.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    assert load(tmp_path, backend, template=None, eos="</s>").decode([1000, vocab["s"]]) == "items"
 
 
 def test_decode_leaves_special_tokens_out(byte_level: MlxTokenizer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ("ByteDetokenizer", "WindowDetokenizer")
 
@@ -14,16 +14,16 @@ class ByteDetokenizer:
     """For vocabularies in which a token is a string of bytes: each token costs its own length.
 
     Args:
-        table: the bytes of each token; a token that stands for no text has none.
+        table: the bytes of each token; one that is not in it stands for no text.
     """
 
-    def __init__(self, table: Sequence[bytes]) -> None:
+    def __init__(self, table: Mapping[int, bytes]) -> None:
         self._table = table
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def push(self, token: int) -> str:
         """Take one token and return the text that became certain."""
-        return self._decoder.decode(self._table[token])
+        return self._decoder.decode(self._table.get(token, b""))
 
     def finish(self) -> str:
         """Return what is still held back."""

@@ -65,7 +65,7 @@ class MlxTokenizer:
         # Special tokens stand for no text; other control tokens (`<think>`) are text, which a guard can see.
         self._silent = frozenset(i for i, token in backend.get_added_tokens_decoder().items() if token.special)
         table = token_bytes(self._vocabulary.plain)
-        self._table = table and [b"" if token in self._silent else spelled for token, spelled in enumerate(table)]
+        self._table = table and {token: spelled for token, spelled in table.items() if token not in self._silent}
 
     def encode(self, text: str) -> list[int]:
         """Tokenize text as it stands; control tokens written in it are plain text, nothing is added."""
@@ -91,7 +91,7 @@ class MlxTokenizer:
         """Match where a text can be cut so that its parts tokenize alone as they do together."""
         if self._table is None or self._vocabulary.strips_around:
             return NO_BORDER
-        return find_borders(self.encode, (spelled.decode("utf-8", "replace") for spelled in self._table))
+        return find_borders(self.encode, (spelled.decode("utf-8", "replace") for spelled in self._table.values()))
 
     def spans(self, text: str) -> tuple[Span, ...]:
         """Return the characters that each token of `encode(text)` stands for."""
@@ -131,7 +131,7 @@ class MlxTokenizer:
     def decode(self, tokens: Sequence[int]) -> str:
         """Turn tokens into text; control tokens are left out."""
         if self._table is not None:
-            return b"".join([self._table[token] for token in tokens]).decode("utf-8", "replace")
+            return b"".join([self._table.get(token, b"") for token in tokens]).decode("utf-8", "replace")
         text: str = self._vocabulary.plain.decode([token for token in tokens if token not in self._silent])
         return text
 

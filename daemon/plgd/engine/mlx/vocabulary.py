@@ -111,20 +111,21 @@ def _rebuild(part: dict[str, Any] | None) -> dict[str, Any] | None:
     return rebuilt
 
 
-def token_bytes(tokenizer: Tokenizer) -> list[bytes] | None:
+def token_bytes(tokenizer: Tokenizer) -> dict[int, bytes] | None:
     """Return the bytes that each token stands for; None when the decoder is of a kind that has no such table.
+
+    Numbers without a token are left out: vocabularies may have gaps, and the models' are often padded.
 
     Byte-level vocabularies spell every byte as one character (OpenAI's `bytes_to_unicode`), SentencePiece ones spell
     a blank as U+2581 and a lone byte as `<0xNN>`.
     """
     kinds = _decoder_kinds(json.loads(tokenizer.to_str())["decoder"])
-    n_tokens = tokenizer.get_vocab_size(with_added_tokens=True)
-    spellings = [tokenizer.id_to_token(token) or "" for token in range(n_tokens)]
+    spellings = tokenizer.get_vocab(with_added_tokens=True)
     if kinds == {"ByteLevel"}:
         alphabet = _byte_alphabet()
-        return [_byte_level(spelling, alphabet) for spelling in spellings]
+        return {token: _byte_level(spelling, alphabet) for spelling, token in spellings.items()}
     if kinds and kinds <= {"Replace", "ByteFallback", "Fuse", "Metaspace"}:
-        return [_sentencepiece(spelling) for spelling in spellings]
+        return {token: _sentencepiece(spelling) for spelling, token in spellings.items()}
     return None
 
 
