@@ -191,5 +191,6 @@ def top_p_threshold(logprobs: mx.array, top_p: float) -> mx.array:
     probabilities = mx.exp(ascending)
     above = mx.cumsum(probabilities, axis=-1, reverse=True, inclusive=False)
     total = above[..., :1] + probabilities[..., :1]
-    n_dropped = mx.sum(above >= top_p * total, axis=-1, keepdims=True)
+    # The likeliest token always stays, also where so small a `top_p` is 0 in float32.
+    n_dropped = mx.minimum(mx.sum(above >= top_p * total, axis=-1, keepdims=True), logprobs.shape[-1] - 1)
     return mx.take_along_axis(ascending, n_dropped, axis=-1)
