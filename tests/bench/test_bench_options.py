@@ -43,6 +43,10 @@ def test_workloads_can_be_chosen() -> None:
         (["--repeats", "0"], "'0' is not a whole number from 1"),
         (["--max-tokens", "-1"], "'-1' is not a whole number from 1"),
         (["--widths", "--host"], "not allowed with argument"),
+        (["--plot", "x"], "'x' has no ending that says the format"),
+        (["--plot", ""], "'' has no ending that says the format"),
+        (["--plot", f"{__file__}/x.png"], "is a folder, or in none"),
+        (["--plot", "x" * 300 + "/x.png"], "is a folder, or in none"),
     ],
 )
 def test_wrong_options_are_explained(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,6 +63,9 @@ def test_wrong_options_are_explained(words: list[str], reason: str, capsys: pyte
         (["--host", "--model", "x"], "--model says nothing to --host"),
         (["--widths", "--plot", "x.png"], "--plot says nothing to --widths"),
         (["--host", "--max-tokens", "3"], "--max-tokens says nothing to --host"),
+        (["--replay", "--pairs", "x", "--part", "tuning"], "--part says nothing where there is --pairs"),
+        (["--traces", "--pairs", "x", "--quick"], "--quick says nothing where there is --pairs"),
+        (["--replay", "--tokenizer", "x", "--model", "y"], "--model says nothing where there is --tokenizer"),
     ],
 )
 def test_no_option_is_silently_ignored(words: list[str], reason: str) -> None:
@@ -68,8 +75,8 @@ def test_no_option_is_silently_ignored(words: list[str], reason: str) -> None:
 
 def test_options_of_a_measurement_pass() -> None:
     """Every option has a measurement that it belongs to."""
-    words = ["--model", "m", "--repeats", "1", "--only", "write", "--arms", "off", "--max-tokens", "3", "--plot", "p"]
-    words += ["--replies", "own"]
+    words = ["--model", "m", "--repeats", "1", "--only", "write", "--arms", "off", "--max-tokens", "3"]
+    words += ["--replies", "own", "--plot", "p.png"]
     assert None is find_misplaced(parse(*words))
     assert MODES_OF.keys() == vars(parse()).keys() - {"mode", "json"}
 

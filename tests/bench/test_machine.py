@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plgd.bench.machine import open_machine
+import pytest
+
+from plgd.bench.machine import know_costs, open_machine
 from plgd.config import Config, ModelConfig
+from plgd.errors import BenchError
 from plgd.paths import Paths
 from tiny_models import write_model
 
@@ -16,3 +19,12 @@ def test_the_model_is_loaded_as_configured(tmp_path: Path) -> None:
     config = Config(model=ModelConfig(context_limit=100, kv_bits=8))
     model = open_machine(str(folder), (), Paths(tmp_path, tmp_path, tmp_path), config).model
     assert (100, 8) == (model.context_limit, model.kv_bits)
+
+
+def test_step_costs_that_cannot_be_kept_are_told(tmp_path: Path) -> None:
+    """Where the cache cannot be written, the measurement ends with the place and the reason."""
+    paths = Paths(tmp_path, tmp_path, tmp_path)
+    machine = open_machine(str(write_model(tmp_path / "model")), (), paths, Config())
+    paths.step_costs_dir.touch()
+    with pytest.raises(BenchError, match="was not written: File exists"):
+        know_costs(machine.model, paths, on_progress=lambda _: None)

@@ -81,7 +81,7 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["model", "pull"], "required: NAME"),
         (["logs", "-n", "-3"], "-n/--lines"),
         (["bench", "--rpc", "--count", "0"], "not a whole number"),
-        (["bench", "--rpc", "--plot", "x"], "--plot says nothing to --rpc"),
+        (["bench", "--rpc", "--plot", "x.png"], "--plot says nothing to --rpc"),
         (["bench", "--count", "3"], "--count belongs to --rpc"),
     ],
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from plgd.bench.corpus import Package, Release, load_corpus, read_listing
+from plgd.bench.corpus import Package, Release, fetch_release, load_corpus, read_listing
 from plgd.errors import BenchError
 from releases import CHANGED, LONG, make_archives
 
@@ -50,6 +51,31 @@ def test_another_file_under_the_same_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p-1.whl").write_bytes(b"something else")
     with pytest.raises(BenchError, match=package.after.sha256):
         load_corpus((package,), tmp_path, n_each=3, say=SAID.append)
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """A file in the folder's place, or a folder in an archive's, is an error that says so."""
+    make_archives(tmp_path, {"m/a.py": (LONG, CHANGED)})
+    package = listed(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(BenchError, match="file was not written"):
+        load_corpus((package,), tmp_path / "file", n_each=3, say=SAID.append)
+    (tmp_path / "p-0.whl").unlink()
+    (tmp_path / "p-0.whl").mkdir()
+    with pytest.raises(BenchError, match=r"p-0\.whl cannot be used"):
+        load_corpus((package,), tmp_path, n_each=3, say=SAID.append)
+
+
+@pytest.mark.parametrize("said", ["", " \n"])
+def test_a_client_that_fails_without_a_word_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """The index's client need not say why it failed."""
+
+    def fail(command: list[str], **_: object) -> None:
+        raise subprocess.CalledProcessError(7, command, stderr=said)
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    with pytest.raises(BenchError, match=r"p 0 cannot be used.* 7"):
+        fetch_release("p", "wheel", Release("0", "p-0.whl", ""), tmp_path, SAID.append)
 
 
 def test_npm_packages_are_left_out_without_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,13 @@ def test_a_measured_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["nonsense", "[x]\nwidths = [1, 2]\n", "[x]\nwidths = [2]\ncosts = [1]\n", "[x]\nwidths=[1]\ncosts=[1]\nmore=1\n"],
+    [
+        "",
+        "nonsense",
+        "[x]\nwidths = [1, 2]\n",
+        "[x]\nwidths = [2]\ncosts = [1]\n",
+        "[x]\nwidths=[1]\ncosts=[1]\nmore=1\n",
+    ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
     """The message names the file."""
@@ -43,3 +49,12 @@ def test_what_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
         load_cost_tables(path)
     with pytest.raises(BenchError, match="missing"):
         load_cost_tables(tmp_path / "missing.toml")
+
+
+@pytest.mark.parametrize("name", ["deep.toml", "deep.json"])
+def test_a_bottomless_table_is_refused(tmp_path: Path, name: str) -> None:
+    """Brackets without an end are told like any other damage."""
+    brackets = "[" * 100_000
+    (tmp_path / name).write_text(f"x = {brackets}" if name.endswith("toml") else f'{{"x": {brackets}', encoding="utf-8")
+    with pytest.raises(BenchError, match=name):
+        load_cost_tables(tmp_path / name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from pathlib import Path
 
 import pytest
 
-from plgd.bench.pairs import FilePair, choose_pairs, pairs_from_archives, pairs_from_folders
+from plgd.bench.pairs import FilePair, archive_texts, choose_pairs, pairs_from_archives, pairs_from_folders
 from plgd.errors import BenchError
 from releases import CHANGED, LONG, make_archives
 
@@ -29,6 +31,28 @@ def test_folders_give_what_differs(tmp_path: Path) -> None:
         {"a/x.py": b"2\n", "same.py": b"1\n", "new.py": b"1\n", "binary": b"\xff\xfe\x01"},
     )
     assert [FilePair(tmp_path.name, "a/x.py", "1\n", "2\n")] == pairs_from_folders(folder)
+
+
+def test_what_is_no_text_or_has_no_name_stops_nothing(tmp_path: Path) -> None:
+    """A file with NUL characters is no pair, and a name that is not UTF-8 can be told."""
+    before, after = {"nul": b"a\0b\n", "x.py": b"1\n"}, {"nul": b"a\0c\n", "x.py": b"2\n"}
+    folder = write_trees(tmp_path, before, after)
+    for tree in ("before", "after"):
+        path = folder / tree / "x.py"
+        path.rename(os.fsdecode(os.fsencode(path.parent) + b"/\xff.py"))
+    assert [FilePair(tmp_path.name, "\ufffd.py", "1\n", "2\n")] == pairs_from_folders(folder)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's reason is told, too."""
+    folder = write_trees(tmp_path, {"x.py": b"1\n"}, {"x.py": b"2\n"})
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(BenchError, match=r"x\.py cannot be used: Permission denied"):
+        pairs_from_folders(folder)
 
 
 def test_folders_that_are_missing_or_equal_are_refused(tmp_path: Path) -> None:
@@ -59,6 +83,20 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no archive")
     with pytest.raises(BenchError, match=r"x\.whl"):
         pairs_from_archives("p", path, path)
+
+
+def test_flipped_bytes_in_an_archive_are_told(tmp_path: Path) -> None:
+    """Wherever a byte of an archive is wrong, it gives its texts or the error that names it."""
+    for archive, _ in make_archives(tmp_path, {"m/good.py": (LONG, CHANGED)}):
+        content = archive.read_bytes()
+        n_told = 0
+        for place, flips in itertools.product(range(len(content)), (0x01, 0xFF)):
+            archive.write_bytes(content[:place] + bytes([content[place] ^ flips]) + content[place + 1 :])
+            try:
+                dict(archive_texts(archive))
+            except BenchError as error:
+                n_told += archive.name in error.message
+        assert n_told > len(content) // 10
 
 
 @pytest.mark.parametrize(("n_each", "expected"), [(1, [0]), (2, [0, 3]), (9, [0, 1, 2, 3, 4])])

@@ -184,3 +184,10 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     """The message names the file that is missing."""
     with pytest.raises(BenchError, match=r"tokenizer\.json"):
         open_tokenizer(tmp_path)
+
+
+def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
+    """The message names the file and says what the library finds wrong with it."""
+    (tmp_path / "tokenizer.json").write_text('{"version": 1}', encoding="utf-8")
+    with pytest.raises(BenchError, match=r"tokenizer\.json cannot be used: ."):
+        open_tokenizer(tmp_path)

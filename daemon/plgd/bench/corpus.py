@@ -93,9 +93,12 @@ def load_corpus(
         say: told what is being done, and what is left out.
 
     Raises:
-        BenchError: an archive cannot be fetched, or is not the listed one.
+        BenchError: an archive cannot be fetched, kept or read, or is not the listed one.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BenchError.unwritable(str(folder), str(error.strerror)) from error
     pairs: list[FilePair] = []
     for package in packages:
         if package.kind == "npm" and shutil.which("npm") is None:
@@ -145,12 +148,15 @@ def _download(name: str, kind: Kind, release: Release, folder: Path) -> None:
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=FETCH_LIMIT_S)
     except (subprocess.SubprocessError, OSError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise BenchError.unreadable(f"{name} {release.version}", said.strip().splitlines()[-1]) from error
+        said = (getattr(error, "stderr", None) or "").strip() or str(error)
+        raise BenchError.unreadable(f"{name} {release.version}", said.splitlines()[-1]) from error
 
 
 def _check(archive: Path, release: Release) -> None:
-    with archive.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        with archive.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BenchError.unreadable(str(archive), str(error.strerror)) from error
     if found != release.sha256:
         raise BenchError.unreadable(str(archive), f"its SHA-256 is {found}, not {release.sha256}")

@@ -48,9 +48,12 @@ def load_cost_tables(path: Path = SHIPPED) -> dict[str, StepCosts]:
             measured = msgspec.json.decode(path.read_bytes(), type=Measured)
             return {path.stem: StepCosts.from_data(measured.costs)}
         rows = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Row])
-        return {name: _make_table(row) for name, row in rows.items()}
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        tables = {name: _make_table(row) for name, row in rows.items()}
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BenchError.unreadable(str(path), str(error)) from error
+    if not tables:
+        raise BenchError.unreadable(str(path), "it holds no tables")
+    return tables
 
 
 def _make_table(row: Row) -> StepCosts:

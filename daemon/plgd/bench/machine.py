@@ -16,6 +16,7 @@ from plgd.engine.mlx.device import describe_device
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs
+from plgd.errors import BenchError
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 from plgd.version import __version__
@@ -123,12 +124,15 @@ def know_costs(model: MlxModel, paths: Paths, *, on_progress: Callable[[str], No
 
     Raises:
         EngineError: the model failed.
-        OSError: the table could not be kept.
+        BenchError: the table could not be kept.
     """
     costs = read_step_costs(model, paths.step_costs_dir)
     if costs is None:
         costs = measure_step_costs(model, on_progress=lambda percent: on_progress(f"step costs {percent:.0f} %"))
-        keep_step_costs(model, paths.step_costs_dir, costs)
+        try:
+            keep_step_costs(model, paths.step_costs_dir, costs)
+        except OSError as error:
+            raise BenchError.unwritable(str(paths.step_costs_dir), str(error.strerror)) from error
     on_progress("warming up the widths of the table")
     model.warm_up(costs.candidates())
     return costs

@@ -6,6 +6,7 @@ Nothing heavy is imported here: `plgd bench --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import os.path
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,9 @@ MODES_OF: Final = {
     **dict.fromkeys(("policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
     **dict.fromkeys(("n_traces", "max_seconds"), ("traces",)),
 }
+
+# Options of which the first leaves the second nothing to say.
+OVERRULED: Final = (("pairs", "part"), ("pairs", "quick"), ("tokenizer", "model"))
 
 ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost", FILE)
 
@@ -80,7 +84,9 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     compare.add_argument(
         "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
     )
-    compare.add_argument("--plot", type=Path, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
+    compare.add_argument(
+        "--plot", type=_picture, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)"
+    )
     _add_material_options(parser.add_argument_group("for replays and traces; the last two for --edits, too"))
     _add_replay_options(parser.add_argument_group("for replays"))
     traces = parser.add_argument_group("for traces")
@@ -128,6 +134,9 @@ def find_misplaced(arguments: argparse.Namespace) -> str | None:
     for option, modes in MODES_OF.items():
         if getattr(arguments, option) is not None and arguments.mode not in modes:
             return f"--{option.replace('_', '-')} says nothing to --{arguments.mode}"
+    for option, other in OVERRULED:
+        if getattr(arguments, option) is not None and getattr(arguments, other) is not None:
+            return f"--{other} says nothing where there is --{option}"
     return None
 
 
@@ -140,6 +149,20 @@ def whole_number(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 1 to 999999999")
     return int(word)
+
+
+def _picture(word: str) -> Path:
+    """Take the place of a picture: better refused now than when everything is measured.
+
+    Raises:
+        argparse.ArgumentTypeError: no picture can be written there.
+    """
+    path = Path(word)
+    if not path.suffix:
+        raise argparse.ArgumentTypeError(f"{word!r} has no ending that says the format, such as .png")
+    if os.path.isdir(path) or not os.path.isdir(path.parent):  # noqa: PTH112  # these never raise
+        raise argparse.ArgumentTypeError(f"{word!r} is a folder, or in none")
+    return path
 
 
 def _names(word: str) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import os
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -50,16 +52,16 @@ def pairs_from_folders(folder: Path) -> list[FilePair]:
     """Return every file that differs between `before/` and `after/` below a folder, whatever its kind and size.
 
     Raises:
-        BenchError: a folder is missing, or nothing differs.
+        BenchError: a folder is missing, a file cannot be read, or nothing differs.
     """
     trees = [folder / name for name in ("before", "after")]
     for tree in trees:
         if not tree.is_dir():
             raise BenchError.unreadable(str(tree), "no such folder")
-    before, after = ({str(path.relative_to(tree)): path for path in _files(tree)} for tree in trees)
+    before, after = ({_shown(path.relative_to(tree)): path for path in _files(tree)} for tree in trees)
     pairs = []
     for name in sorted(before.keys() & after.keys()):
-        texts = [_decode(path.read_bytes()) for path in (before[name], after[name])]
+        texts = [_decode(_read(path)) for path in (before[name], after[name])]
         if texts[0] is not None and texts[1] is not None and texts[0] != texts[1]:
             pairs.append(FilePair(folder.name, name, texts[0], texts[1]))
     if not pairs:
@@ -101,8 +103,22 @@ def _files(tree: Path) -> Iterator[Path]:
     return (path for path in sorted(tree.rglob("*")) if path.is_file())
 
 
+def _shown(path: Path) -> str:
+    """Return a name as text; one that is no text on this system can be told all the same."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BenchError.unreadable(str(path), str(error.strerror)) from error
+
+
 def _decode(content: bytes) -> str | None:
     """Return the text as a model is shown it; None for what is no text."""
+    if b"\0" in content:
+        return None
     try:
         return content.decode().removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
@@ -126,7 +142,7 @@ def archive_texts(archive: Path) -> Iterator[tuple[str, str]]:
                 contents = {
                     _inner(member.name): stream.read() for member in files if (stream := tar.extractfile(member))
                 }
-    except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, tarfile.TarError) as error:
         raise BenchError.unreadable(str(archive), str(error)) from error
     for name, content in contents.items():
         text = _decode(content)

@@ -77,12 +77,15 @@ def open_tokenizer(folder: Path) -> PlainTokenizer:
     """Open the tokenizer of a model folder.
 
     Raises:
-        BenchError: there is none.
+        BenchError: there is none, or it is damaged.
     """
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise BenchError.unreadable(str(path), "a replay needs the tokenizer of a pulled model")
-    return PlainTokenizer(TokenizerFile.from_file(str(path)))
+    try:
+        return PlainTokenizer(TokenizerFile.from_file(str(path)))
+    except Exception as error:  # the library raises nothing more specific
+        raise BenchError.unreadable(str(path), str(error)) from error
 
 
 class _Length:
