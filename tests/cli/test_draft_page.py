@@ -144,6 +144,7 @@ def test_the_page_can_be_read_by_everybody() -> None:
     ("name", "reason"),
     [
         ("", "it is a folder"),
+        ("x" * 300, "File name too long"),
         ("none/page.html", "there is no folder"),
         ("a.py", "it is a file that this edit reads"),
         ("link", "it is a file that this edit reads"),

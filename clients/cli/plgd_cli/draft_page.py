@@ -109,14 +109,17 @@ def check_place(path: Path, *others: Path) -> None:
         others: files that it must not take the place of.
 
     Raises:
-        WriteFailed: it is a folder, there is no folder for it, or it is one of the others.
+        WriteFailed: it is a folder, there is no folder for it, it is one of the others, or no file can have that name.
     """
-    if path.is_dir():
-        raise WriteFailed.page(str(path), "it is a folder")
-    if not path.parent.is_dir():
-        raise WriteFailed.page(str(path), f"there is no folder {path.parent}")
-    if path.exists() and any(other.exists() and path.samefile(other) for other in others):
-        raise WriteFailed.page(str(path), "it is a file that this edit reads")
+    try:
+        if path.is_dir():
+            raise WriteFailed.page(str(path), "it is a folder")
+        if not path.parent.is_dir():
+            raise WriteFailed.page(str(path), f"there is no folder {path.parent}")
+        if path.exists() and any(other.exists() and path.samefile(other) for other in others):
+            raise WriteFailed.page(str(path), "it is a file that this edit reads")
+    except OSError as error:
+        raise WriteFailed.page(str(path), str(error.strerror)) from error
 
 
 def save_page(path: Path, page: str) -> None:
