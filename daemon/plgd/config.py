@@ -175,7 +175,7 @@ def load_config(path: Path) -> Config:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Config()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from error
     _check_keys(path, table)
     try:
@@ -189,7 +189,7 @@ def _in_words(error: msgspec.ValidationError) -> str:
     message, _, where = str(error).removesuffix("`").partition(" - at `$.")
     section, _, key = where.partition(".")
     words = get_args(get_type_hints(SECTIONS[section])[key]) if "enum value" in message else ()
-    allowed = f"; there are {', '.join(words)}" if words else ""
+    allowed = f"; there are {', '.join(map(str, words))}" if words else ""
     return f"{message} (key `{where}`){allowed}"
 
 

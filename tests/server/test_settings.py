@@ -28,3 +28,19 @@ def test_a_setting_out_of_bounds_is_refused(setting: str, paths: Paths) -> None:
     paths.config_file.write_text(f"[daemon]\n{setting}\n")
     with pytest.raises(ConfigError, match=rf"Expected .* \(key `daemon\.{setting.split(maxsplit=1)[0]}`\)"):
         load_config(paths.config_file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[model]\nkv_bits = 5\n", r"`model\.kv_bits`\); there are 0, 4, 8"),
+        ('[engine]\npolicy = "no"\n', r"`engine\.policy`\); there are cost, graded, gated, ds4, off"),
+        (f"x = {'[' * 100_000}", r"config\.toml: "),
+    ],
+)
+def test_what_is_allowed_is_told(text: str, message: str, paths: Paths) -> None:
+    """Where only certain values are allowed, the message lists them; nesting without an end is an error like others."""
+    paths.config_dir.mkdir(parents=True)
+    paths.config_file.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_config(paths.config_file)
