@@ -32,7 +32,7 @@ from training.lengths import n_tokens, token_counter
 from training.manner import is_imperative, lower
 from training.operations.table import OPERATIONS
 from training.python_text import parse_python
-from training.shapes import BUCKETS, Shelf, passage_of, range_around, regions
+from training.shapes import BUCKETS, SHARES, SHARES_OF_RANGES, Shelf, passage_of, range_around, regions
 from training.typos import with_typos
 
 __all__ = ("Maker", "Shard", "main", "make_shard")
@@ -109,7 +109,7 @@ class Maker:
             ValueError: the corpus has no text that any operation fits.
         """
         is_range = rng.random() < RANGES
-        bucket = rng.choice(BUCKETS[1:] if is_range else BUCKETS)
+        bucket = rng.choices(BUCKETS, SHARES_OF_RANGES if is_range else SHARES)[0]
         for _ in range(MAX_DRAWS):
             operation = rng.choices(self._operations, self._weights)[0]
             for _ in range(MAX_TRIES):

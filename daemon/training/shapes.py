@@ -18,10 +18,12 @@ from training.python_text import parse_python
 from training.spans import changed_lines, is_blank
 from training.synthetic import SYNTHETIC
 
-__all__ = ("BUCKETS", "Shelf", "passage_of", "range_around", "regions")
+__all__ = ("BUCKETS", "SHARES", "SHARES_OF_RANGES", "Shelf", "passage_of", "range_around", "regions")
 
-# A quarter of the texts are of each length, in lines from and up to.
+# Lengths of texts in lines, from and up to, and how often each is wanted.
 BUCKETS: Final = ((2, 11), (12, 30), (31, 80), (81, 300))
+SHARES: Final = (20, 25, 28, 27)
+SHARES_OF_RANGES: Final = (0, 30, 35, 35)
 # Most lines of a range, and by how many it is wider than what changes.
 MAX_RANGE: Final = 90
 MAX_MARGIN: Final = 5

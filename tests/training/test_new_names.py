@@ -9,6 +9,7 @@ import pytest
 from training.facts import FACTS, new_fact_value, stated
 from training.near_words import near_phrase, near_word
 from training.new_names import new_key, new_name, spoken
+from training.spoken import doing, said
 
 SEEDS = range(200)
 
@@ -71,3 +72,14 @@ def test_facts_are_found_by_what_they_state() -> None:
         sentence = fact.sentence.replace("%", value)
         assert [(one, match[1]) for one in FACTS if (match := one.pattern.search(sentence))] == [(fact, value)]
     assert stated(Random(1)).endswith(".")
+
+
+def test_things_are_told_by_words_that_mean_nothing_else() -> None:
+    """A key or a function is said in words unless another one's name holds the same words."""
+    assert said("max_size", ["max_size", "min_size"]) == "maximum size"
+    assert said("size", ["size", "max_size"]) is None
+    assert said("x1", []) is None
+    assert doing("load_user_cfg", []) == "loads user config"
+    assert doing("apply_tax", []) == "applies tax"
+    assert doing("fetch", []) is None
+    assert doing("load_cfg", ["load_config", "load_cfg"]) is None

@@ -28,6 +28,7 @@ def test_every_kind_is_asked_for_in_many_ways(kind: str) -> None:
 def test_no_phrasing_is_for_an_edit_that_nothing_makes() -> None:
     """Every section is a kind of some operation, or lends its lines to one."""
     lent = {"rename", "set", "swap_words", "delete", "delete_line", "json_remove_item_plain"}
+    lent |= {"set_spoken", "drop_spoken", "delete_doing", "rename_doing"}
     assert set(load_phrasings()) == set(KINDS) | lent
 
 
@@ -39,6 +40,13 @@ def test_unseen_phrasings_are_not_seen_in_other_clothes() -> None:
 
     for kind, phrasings in load_phrasings().items():
         assert not {bare(one) for one in phrasings.seen} & {bare(one) for one in phrasings.unseen}, kind
+
+
+def test_phrasings_of_the_examination_know_no_other_slots() -> None:
+    """A slot that no phrasing of training has would never be filled."""
+    for kind, phrasings in load_phrasings().items():
+        known = frozenset().union(*(one.slots for one in phrasings.seen))
+        assert all(one.slots <= known for one in phrasings.unseen), kind
 
 
 def test_a_phrasing_says_what_must_be_said_and_nothing_unknown() -> None:

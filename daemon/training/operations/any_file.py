@@ -260,14 +260,14 @@ def _new_line(language: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_line_containing", delete_line_containing, ANY, 2.5),
+    Operation("delete_line_containing", delete_line_containing, ANY, 4),
     Operation("delete_line", delete_line, ANY, 3),
-    Operation("delete_nth_line", delete_edge_line, FLAT, 1),
-    Operation("duplicate_line", duplicate_line, ANY, 1),
-    Operation("replace_line", replace_line, ANY, 2),
-    Operation("insert_line", insert_line, ANY, 2, makes=("insert_after", "insert_before")),
-    Operation("add_top", add_top, ANY, 1.5),
-    Operation("add_bottom", add_bottom, ANY, 1.5),
-    Operation("replace_text", replace_text, ANY, 4),
-    Operation("word_case", word_case, ANY, 1.5, makes=("word_upper", "word_lower")),
+    Operation("delete_nth_line", delete_edge_line, FLAT, 0.6),
+    Operation("duplicate_line", duplicate_line, ANY, 0.2),
+    Operation("replace_line", replace_line, ANY, 2.5),
+    Operation("insert_line", insert_line, ANY, 2.5, makes=("insert_after", "insert_before")),
+    Operation("add_top", add_top, ANY, 1.2),
+    Operation("add_bottom", add_bottom, ANY, 1),
+    Operation("replace_text", replace_text, ANY, 5),
+    Operation("word_case", word_case, ANY, 0.2, makes=("word_upper", "word_lower")),
 )

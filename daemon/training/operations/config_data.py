@@ -12,6 +12,7 @@ from training.edit import Edit, Operation, Passage
 from training.made_data import json_value
 from training.new_names import new_key, plain_name
 from training.spans import indent_of, is_blank, word_pattern
+from training.spoken import said
 from training.values import new_number
 from training.words import word
 
@@ -37,6 +38,8 @@ _YAML_SECTION: Final = re.compile(r"([A-Za-z_][\w-]*):\s*$")
 _YAML_PAIR: Final = re.compile(r"  ([A-Za-z_][\w-]*)(: +)([^\s#&*!|>{\[].*?)\s*$")
 _YAML_TOP: Final = re.compile(r"([A-Za-z_][\w-]*)(: +)([^\s#&*!|>{\[].*?)\s*$")
 MAX_VALUE: Final = 50
+# How often a setting is told by the words of its key.
+SPOKEN: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class _Pair:
 
 def set_value(passage: Passage, rng: Random) -> Edit | None:
     """Give a key another value; the section is named when several have the key."""
-    lines, pairs, _ = _read(passage)
+    lines, pairs, sections = _read(passage)
     usable = [one for one in pairs if _other(one.value, passage.language, rng) and len(one.value) <= MAX_VALUE]
     if not usable:
         return None
@@ -64,6 +67,9 @@ def set_value(passage: Passage, rng: Random) -> Edit | None:
     lines[one.index] = lines[one.index][:head] + new + lines[one.index][head + len(one.value) :]
     slots = {"name": one.key, "new": _bare(new)}
     hints = {"old": _bare(one.value)}
+    words = said(one.key, {other.key for other in pairs} | set(sections))
+    if words and rng.random() < SPOKEN and sum(other.key == one.key for other in pairs) == 1:
+        return Edit("config_set", "".join(lines), {"spoken": words, "new": _bare(new)}, hints)
     return _in_section("config_set", "".join(lines), slots, one, pairs, hints)
 
 
@@ -302,13 +308,13 @@ def _new_value(language: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("config_set", set_value, SETTINGS, 5),
-    Operation("config_add", add_key, SETTINGS, 4, makes=("config_add", "config_add_last")),
-    Operation("config_remove", remove_key, SETTINGS, 3),
-    Operation("config_rename", rename_key, SETTINGS, 2),
-    Operation("config_rename_section", rename_section, SECTIONED, 1.2),
-    Operation("config_remove_section", remove_section, SECTIONED, 1.5),
+    Operation("config_set", set_value, SETTINGS, 9),
+    Operation("config_add", add_key, SETTINGS, 5, makes=("config_add", "config_add_last")),
+    Operation("config_remove", remove_key, SETTINGS, 4),
+    Operation("config_rename", rename_key, SETTINGS, 2.5),
+    Operation("config_rename_section", rename_section, SECTIONED, 0.8),
+    Operation("config_remove_section", remove_section, SECTIONED, 2),
     Operation("config_add_section", add_section, SECTIONED, 1, makes=("add_section",)),
-    Operation("config_sort", sort_keys, SECTIONED, 1),
-    Operation("comment_out", comment_out, SETTINGS, 1.2, makes=("comment_out", "uncomment")),
+    Operation("config_sort", sort_keys, SECTIONED, 0.4),
+    Operation("comment_out", comment_out, SETTINGS, 1.5, makes=("comment_out", "uncomment")),
 )

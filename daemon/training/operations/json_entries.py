@@ -207,10 +207,10 @@ def _is_regular(parsed: JsonText) -> bool:
 
 
 OPERATIONS: Final = (
-    Operation("json_remove_entry", remove_entry, JSON, 3, makes=("json_remove_entry", "json_remove_item")),
-    Operation("json_add_item", add_item, JSON, 1.5),
-    Operation("json_add_entry", add_entry, JSON, 1.5),
-    Operation("json_sort_keys", sort_keys, JSON, 2, makes=("json_sort_keys", "json_sort_top")),
-    Operation("json_sort_array", sort_array, JSON, 2.5, makes=("json_sort_array", "json_sort_by", "json_sort_by_down")),
-    Operation("json_indent", change_indent, JSON, 2, makes=("json_indent", "json_pretty")),
+    Operation("json_remove_entry", remove_entry, JSON, 6, makes=("json_remove_entry", "json_remove_item")),
+    Operation("json_add_item", add_item, JSON, 2.5),
+    Operation("json_add_entry", add_entry, JSON, 3),
+    Operation("json_sort_keys", sort_keys, JSON, 0.6, makes=("json_sort_keys", "json_sort_top")),
+    Operation("json_sort_array", sort_array, JSON, 0.8, makes=("json_sort_array", "json_sort_by", "json_sort_by_down")),
+    Operation("json_indent", change_indent, JSON, 1, makes=("json_indent", "json_pretty")),
 )

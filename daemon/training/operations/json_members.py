@@ -13,6 +13,7 @@ from training.json_text import JsonText, Value, parse_json
 from training.new_names import new_key
 from training.operations.json_changes import append, bare_of, identify, insert_after, new_value, other_value, without
 from training.spans import Replacement, replace_spans
+from training.spoken import said
 from training.words import camel, snake, title_words
 
 __all__ = (
@@ -26,6 +27,8 @@ __all__ = (
 
 JSON: Final = ("json",)
 MAX_SHOWN: Final = 60
+# How often a key is told by its words.
+SPOKEN: Final = 0.3
 _ORDINALS: Final = ("first", "second", "third", "fourth")
 
 
@@ -132,6 +135,9 @@ def set_value(passage: Passage, rng: Random) -> Edit | None:
     shown = rng.random() < 0.7
     slots = {"name": item.key, "new": bare_of(new) if shown else new}
     hints = {"old": bare_of(old) if shown else old}
+    words = said(item.key, counts) if rng.random() < SPOKEN else None
+    if words and counts[item.key] == 1:
+        return Edit("json_set_value", text, {"spoken": words, "new": slots["new"]}, hints)
     if counts[item.key] == 1:
         return Edit("json_set_value", text, slots, hints)
     where = identify(parsed, owner, item)
@@ -154,9 +160,9 @@ def remove_key(passage: Passage, rng: Random) -> Edit | None:
                 if len(one.members) == 1 or any(other.start <= item.start < other.end for other in spans):
                     return None
                 spans.append(without(one, index))
-    return Edit(
-        "json_remove_keys" if counts[key] > 1 else "json_remove_key", replace_spans(parsed.text, spans), {"name": key}
-    )
+    words = said(key, counts) if rng.random() < SPOKEN else None
+    slots = {"spoken": words} if words else {"name": key}
+    return Edit("json_remove_keys" if counts[key] > 1 else "json_remove_key", replace_spans(parsed.text, spans), slots)
 
 
 def _contains(outer: Value, inner: Value) -> bool:
@@ -175,9 +181,9 @@ def _bare(value: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("json_add_field", add_field, JSON, 5),
+    Operation("json_add_field", add_field, JSON, 7),
     Operation("json_add_key", add_key, JSON, 4, makes=("json_add_key", "json_add_key_to", "json_add_key_after")),
-    Operation("json_rename_key", rename_key, JSON, 3),
-    Operation("json_set_value", set_value, JSON, 4.5, makes=("json_set_value", "json_set_value_of")),
-    Operation("json_remove_key", remove_key, JSON, 4, makes=("json_remove_key", "json_remove_keys")),
+    Operation("json_rename_key", rename_key, JSON, 4),
+    Operation("json_set_value", set_value, JSON, 7, makes=("json_set_value", "json_set_value_of")),
+    Operation("json_remove_key", remove_key, JSON, 5, makes=("json_remove_key", "json_remove_keys")),
 )

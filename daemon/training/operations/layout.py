@@ -106,8 +106,8 @@ def _converted(line: str, width: int, unit: str) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("strip_trailing", strip_trailing, ANY, 1),
-    Operation("one_blank", one_blank, ANY, 0.7),
-    Operation("re_indent", re_indent, INDENTED, 2, makes=("indent_width", "spaces_to_tabs", "tabs_to_spaces")),
-    Operation("copyright_year", copyright_year, ANY, 0.8),
+    Operation("strip_trailing", strip_trailing, ANY, 0.7),
+    Operation("one_blank", one_blank, ANY, 0.5),
+    Operation("re_indent", re_indent, INDENTED, 1.5, makes=("indent_width", "spaces_to_tabs", "tabs_to_spaces")),
+    Operation("copyright_year", copyright_year, ANY, 0.6),
 )

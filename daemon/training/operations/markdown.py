@@ -157,14 +157,14 @@ def _headings(passage: Passage) -> tuple[list[str], list[_Heading]]:
 
 OPERATIONS: Final = (
     Operation(
-        "heading_level", heading_level, MARKDOWN, 3.5, "#", makes=("heading_level", "heading_demote", "heading_promote")
+        "heading_level", heading_level, MARKDOWN, 2.5, "#", makes=("heading_level", "heading_demote", "heading_promote")
     ),
     Operation(
-        "all_headings", all_headings_level, MARKDOWN, 1.5, "#", makes=("all_headings_demote", "all_headings_promote")
+        "all_headings", all_headings_level, MARKDOWN, 0.7, "#", makes=("all_headings_demote", "all_headings_promote")
     ),
-    Operation("retitle", retitle, MARKDOWN, 2.5, "#"),
-    Operation("heading_case", heading_case, MARKDOWN, 1, "#", makes=("heading_upper", "headings_upper")),
-    Operation("add_section", add_section, MARKDOWN, 1.2, "#"),
-    Operation("delete_section", delete_section, MARKDOWN, 2.5, "#"),
-    Operation("delete_heading", delete_heading, MARKDOWN, 0.8, "#"),
+    Operation("retitle", retitle, MARKDOWN, 4, "#"),
+    Operation("heading_case", heading_case, MARKDOWN, 0.4, "#", makes=("heading_upper", "headings_upper")),
+    Operation("add_section", add_section, MARKDOWN, 1.5, "#"),
+    Operation("delete_section", delete_section, MARKDOWN, 5, "#"),
+    Operation("delete_heading", delete_heading, MARKDOWN, 0.4, "#"),
 )

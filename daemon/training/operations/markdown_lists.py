@@ -176,11 +176,11 @@ def _content_of(line: str) -> str:
 
 OPERATIONS: Final = (
     Operation(
-        "list_style", list_style, MARKDOWN, 2, makes=("bullets_to_numbers", "numbers_to_bullets", "change_bullets")
+        "list_style", list_style, MARKDOWN, 1, makes=("bullets_to_numbers", "numbers_to_bullets", "change_bullets")
     ),
-    Operation("add_list_item", add_item, MARKDOWN, 2, makes=("add_list_item", "add_list_item_first")),
-    Operation("remove_list_item", remove_item, MARKDOWN, 1.5),
-    Operation("tick", tick, MARKDOWN, 1.2, "] ", makes=("tick", "untick")),
-    Operation("sort_list", sort_list, MARKDOWN, 1),
-    Operation("table_row", table_row, MARKDOWN, 1.5, "|", makes=("add_row", "remove_row")),
+    Operation("add_list_item", add_item, MARKDOWN, 4, makes=("add_list_item", "add_list_item_first")),
+    Operation("remove_list_item", remove_item, MARKDOWN, 3),
+    Operation("tick", tick, MARKDOWN, 2, "] ", makes=("tick", "untick")),
+    Operation("sort_list", sort_list, MARKDOWN, 0.4),
+    Operation("table_row", table_row, MARKDOWN, 3, "|", makes=("add_row", "remove_row")),
 )

@@ -83,6 +83,6 @@ def fence_language(passage: Passage, rng: Random) -> Edit | None:
 
 OPERATIONS: Final = (
     Operation("emphasise", emphasise, MARKDOWN, 2.5, makes=("bold_word", "code_word", "italic_word", "link_word")),
-    Operation("remove_bold", plain_code, MARKDOWN, 0.8, "**"),
-    Operation("fence_language", fence_language, MARKDOWN, 0.7, "```"),
+    Operation("remove_bold", plain_code, MARKDOWN, 0.5, "**"),
+    Operation("fence_language", fence_language, MARKDOWN, 0.4, "```"),
 )

@@ -77,4 +77,4 @@ def _code_done(passage: Passage, rng: Random) -> Edit | None:
     return None
 
 
-OPERATIONS: Final = (Operation("no_change", nothing, EVERY, 9),)
+OPERATIONS: Final = (Operation("no_change", nothing, EVERY, 7),)

@@ -214,10 +214,10 @@ def _given(text: str, rng: Random) -> str:
 OPERATIONS: Final = (
     Operation("append_paragraph", append_paragraph, PROSE, 2.5),
     Operation("append_sentence", append_sentence, PROSE, 2),
-    Operation("delete_paragraph", delete_paragraph, PROSE, 3.5, makes=("delete_paragraph", "delete_nth_paragraph")),
-    Operation("delete_sentence", delete_sentence, PROSE, 3, makes=("delete_sentence", "delete_sentence_like")),
-    Operation("insert_sentence", insert_sentence, PROSE, 1.5),
-    Operation("swap_paragraphs", swap_paragraphs, PROSE, 2),
-    Operation("move_paragraph", move_paragraph, PROSE, 1.5),
+    Operation("delete_paragraph", delete_paragraph, PROSE, 5, makes=("delete_paragraph", "delete_nth_paragraph")),
+    Operation("delete_sentence", delete_sentence, PROSE, 4, makes=("delete_sentence", "delete_sentence_like")),
+    Operation("insert_sentence", insert_sentence, PROSE, 2),
+    Operation("swap_paragraphs", swap_paragraphs, PROSE, 0.2),
+    Operation("move_paragraph", move_paragraph, PROSE, 0.4),
     Operation("lines_to_list", paragraphs_to_list, ("text",), 0.5),
 )

@@ -165,12 +165,12 @@ def change_fact(passage: Passage, rng: Random) -> Edit | None:
 
 
 OPERATIONS: Final = (
-    Operation("change_fact", change_fact, PROSE, 6),
-    Operation("replace_word", replace_word, LOOSE, 4),
-    Operation("replace_phrase", replace_phrase, PROSE, 3),
-    Operation("fix_typos", fix_typos, PROSE, 4),
-    Operation("fix_typo", fix_typo, PROSE, 1.5),
-    Operation("capitalise_word", capitalise_word, PROSE, 1),
-    Operation("change_number", change_number, PROSE, 2),
-    Operation("change_name", change_name, PROSE, 1.5, makes=("replace_word",)),
+    Operation("change_fact", change_fact, PROSE, 7),
+    Operation("replace_word", replace_word, LOOSE, 6),
+    Operation("replace_phrase", replace_phrase, PROSE, 5),
+    Operation("fix_typos", fix_typos, PROSE, 6),
+    Operation("fix_typo", fix_typo, PROSE, 2),
+    Operation("capitalise_word", capitalise_word, PROSE, 0.4),
+    Operation("change_number", change_number, PROSE, 3),
+    Operation("change_name", change_name, PROSE, 4, makes=("replace_word",)),
 )

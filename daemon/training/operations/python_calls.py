@@ -152,8 +152,8 @@ def _calls(parsed: PythonText) -> list[tuple[str, ast.Call]]:
 
 
 OPERATIONS: Final = (
-    Operation("change_default", change_default, PYTHON, 2, "def "),
-    Operation("change_argument", change_argument, PYTHON, 1),
-    Operation("add_argument", add_argument, PYTHON, 1),
-    Operation("remove_argument", remove_argument, PYTHON, 1),
+    Operation("change_default", change_default, PYTHON, 3, "def "),
+    Operation("change_argument", change_argument, PYTHON, 1.5),
+    Operation("add_argument", add_argument, PYTHON, 1.5),
+    Operation("remove_argument", remove_argument, PYTHON, 1.5),
 )

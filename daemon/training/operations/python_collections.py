@@ -292,14 +292,19 @@ def _spliced(text: str, spans: list[Replacement]) -> str | None:
 
 
 OPERATIONS: Final = (
-    Operation("py_add_item", add_item, PYTHON, 1.2),
-    Operation("py_remove_item", remove_item, PYTHON, 1.2),
-    Operation("py_add_entry", add_entry, PYTHON, 1),
-    Operation("py_set_entry", set_entry, PYTHON, 0.8),
-    Operation("replace_function", replace_function, PYTHON, 0.8, "def "),
+    Operation("py_add_item", add_item, PYTHON, 2.5),
+    Operation("py_remove_item", remove_item, PYTHON, 2),
+    Operation("py_add_entry", add_entry, PYTHON, 2.5),
+    Operation("py_set_entry", set_entry, PYTHON, 2),
+    Operation("replace_function", replace_function, PYTHON, 0.4, "def "),
     Operation(
-        "insert_function", insert_function, PYTHON, 1, "def ", makes=("insert_function_after", "insert_function_before")
+        "insert_function",
+        insert_function,
+        PYTHON,
+        0.8,
+        "def ",
+        makes=("insert_function_after", "insert_function_before"),
     ),
-    Operation("add_and_pass", add_and_pass, PYTHON, 1, "def "),
-    Operation("extract_constant", extract_constant, PYTHON, 0.8, "import "),
+    Operation("add_and_pass", add_and_pass, PYTHON, 0.4, "def "),
+    Operation("extract_constant", extract_constant, PYTHON, 0.6, "import "),
 )

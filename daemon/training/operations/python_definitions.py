@@ -99,7 +99,7 @@ def _block(code: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("add_docstring", add_docstring, PYTHON, 2),
-    Operation("add_method", add_method, PYTHON, 1.5, "class "),
-    Operation("append_code", append_code, PYTHON, 1.2, "def "),
+    Operation("add_docstring", add_docstring, PYTHON, 4),
+    Operation("add_method", add_method, PYTHON, 2, "class "),
+    Operation("append_code", append_code, PYTHON, 1.5, "def "),
 )

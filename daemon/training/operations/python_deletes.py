@@ -12,6 +12,7 @@ from training.injected import with_prints
 from training.operations.python_places import checked
 from training.python_text import Definition, PythonText, parse_python
 from training.spans import is_blank, word_pattern
+from training.spoken import doing
 
 __all__ = (
     "OPERATIONS",
@@ -30,6 +31,8 @@ __all__ = (
 )
 
 PYTHON: Final = ("python",)
+# How often a function is told by what it does.
+SPOKEN: Final = 0.3
 
 
 def without_lines(lines: list[str], first: int, last: int) -> list[str]:
@@ -261,7 +264,8 @@ def _delete_definition(passage: Passage, rng: Random, kind: str) -> Edit | None:
         is_used = word_pattern(node.name).search(text) is not None
         if is_used and rng.random() < 0.7:  # to delete what is used is asked for less often
             continue
-        edit = Edit(kind, text, {"name": node.name})
+        told = doing(node.name, [one.name for one in parsed.definitions()]) if rng.random() < SPOKEN else None
+        edit = Edit(kind, text, {"doing": told} if told and kind != "delete_class" else {"name": node.name})
         if checked(edit):
             return edit
     return None
@@ -316,17 +320,17 @@ def _indent(line: str) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_function", delete_function, PYTHON, 4, "def "),
-    Operation("delete_method", delete_method, PYTHON, 4, "class "),
-    Operation("delete_class", delete_class, PYTHON, 1.2, "class "),
-    Operation("delete_prints", delete_prints, PYTHON, 2),
-    Operation("delete_asserts", delete_asserts, PYTHON, 0.5, "assert "),
-    Operation("delete_comments", delete_comments, PYTHON, 2, "#"),
+    Operation("delete_function", delete_function, PYTHON, 7, "def "),
+    Operation("delete_method", delete_method, PYTHON, 5, "class "),
+    Operation("delete_class", delete_class, PYTHON, 1.5, "class "),
+    Operation("delete_prints", delete_prints, PYTHON, 2.5),
+    Operation("delete_asserts", delete_asserts, PYTHON, 0.2, "assert "),
+    Operation("delete_comments", delete_comments, PYTHON, 2.5, "#"),
     Operation(
-        "delete_docstrings", delete_docstrings, PYTHON, 2, '"""', makes=("delete_docstrings", "delete_docstring")
+        "delete_docstrings", delete_docstrings, PYTHON, 1.5, '"""', makes=("delete_docstrings", "delete_docstring")
     ),
     Operation("delete_statement", delete_statement, PYTHON, 4),
-    Operation("delete_import", delete_import, PYTHON, 1.5, "import "),
+    Operation("delete_import", delete_import, PYTHON, 2, "import "),
     Operation("delete_decorator", delete_decorator, PYTHON, 1, "@"),
-    Operation("delete_annotations", delete_annotations, PYTHON, 1, "def "),
+    Operation("delete_annotations", delete_annotations, PYTHON, 0.6, "def "),
 )

@@ -173,10 +173,10 @@ def _prepared(parsed: PythonText, spans: list[Replacement], kind: str) -> Edit |
 
 
 OPERATIONS: Final = (
-    Operation("not_in", not_in, PYTHON, 0.6, "not in"),
-    Operation("empty_check", empty_check, PYTHON, 0.6, "not "),
-    Operation("truth_check", truth_check, PYTHON, 0.8),
-    Operation("type_check", type_check, PYTHON, 0.6, "isinstance("),
-    Operation("comprehension", comprehension, PYTHON, 1.5, " for "),
+    Operation("not_in", not_in, PYTHON, 0.3, "not in"),
+    Operation("empty_check", empty_check, PYTHON, 0.3, "not "),
+    Operation("truth_check", truth_check, PYTHON, 0.3),
+    Operation("type_check", type_check, PYTHON, 0.3, "isinstance("),
+    Operation("comprehension", comprehension, PYTHON, 0.6, " for "),
     Operation("open_with", open_with, PYTHON, 0.5, "with open("),
 )

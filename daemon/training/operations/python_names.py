@@ -13,6 +13,7 @@ from training.edit import Edit, Operation, Passage
 from training.new_names import RESERVED, new_name, other_case
 from training.python_text import PythonText, Role, Word, parse_python
 from training.spans import replace_all, word_pattern
+from training.spoken import doing
 
 __all__ = (
     "OPERATIONS",
@@ -27,6 +28,8 @@ __all__ = (
 )
 
 PYTHON: Final = ("python",)
+# How often a function is told by what it does.
+SPOKEN: Final = 0.2
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _WHAT: Final = {
@@ -185,7 +188,10 @@ def _rename_definition(
             continue
         text = replace_all(parsed.text, starts, name, new)
         if _is_right(parsed, text, name, new):
-            return Edit(kind, text, {"old": name, "new": new})
+            told = doing(name, [one.name for one in parsed.definitions()]) if rng.random() < SPOKEN else None
+            return Edit(
+                kind, text, {"doing": told, "new": new} if told and role == "function" else {"old": name, "new": new}
+            )
     return None
 
 
@@ -381,13 +387,13 @@ def _is_self(node: ast.expr) -> bool:
 
 
 OPERATIONS: Final = (
-    Operation("rename_variable", rename_variable, PYTHON, 16),
-    Operation("rename_two", rename_two, PYTHON, 6),
-    Operation("rename_function", rename_function, PYTHON, 5, "def "),
-    Operation("rename_method", rename_method, PYTHON, 3, "class "),
-    Operation("rename_class", rename_class, PYTHON, 2.5, "class "),
+    Operation("rename_variable", rename_variable, PYTHON, 18),
+    Operation("rename_two", rename_two, PYTHON, 4),
+    Operation("rename_function", rename_function, PYTHON, 7, "def "),
+    Operation("rename_method", rename_method, PYTHON, 4, "class "),
+    Operation("rename_class", rename_class, PYTHON, 3, "class "),
     Operation(
         "rename_attribute", rename_attribute, PYTHON, 3, "self.", makes=("rename_attribute", "rename_self_attribute")
     ),
-    Operation("change_case", change_case, PYTHON, 2),
+    Operation("change_case", change_case, PYTHON, 1.5),
 )

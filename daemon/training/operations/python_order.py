@@ -127,7 +127,7 @@ def swap_functions(passage: Passage, rng: Random) -> Edit | None:
 
 
 OPERATIONS: Final = (
-    Operation("sort_imports", sort_imports, PYTHON, 1, "import "),
-    Operation("sort_collection", sort_collection, PYTHON, 1),
-    Operation("swap_functions", swap_functions, PYTHON, 1, "def "),
+    Operation("sort_imports", sort_imports, PYTHON, 0.7, "import "),
+    Operation("sort_collection", sort_collection, PYTHON, 0.5),
+    Operation("swap_functions", swap_functions, PYTHON, 0.2, "def "),
 )

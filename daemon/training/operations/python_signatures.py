@@ -170,10 +170,10 @@ def add_base(passage: Passage, rng: Random) -> Edit | None:
 
 
 OPERATIONS: Final = (
-    Operation("add_parameter", add_parameter, PYTHON, 2, "def "),
+    Operation("add_parameter", add_parameter, PYTHON, 2.5, "def "),
     Operation("add_decorator", add_decorator, PYTHON, 1.2, "def "),
-    Operation("annotate_parameter", annotate_parameter, PYTHON, 1.2, "def "),
-    Operation("annotate_return", annotate_return, PYTHON, 1.2, "def "),
-    Operation("annotate_all", annotate_all, PYTHON, 1, "def "),
-    Operation("add_base", add_base, PYTHON, 0.8, "class "),
+    Operation("annotate_parameter", annotate_parameter, PYTHON, 2, "def "),
+    Operation("annotate_return", annotate_return, PYTHON, 2.5, "def "),
+    Operation("annotate_all", annotate_all, PYTHON, 3, "def "),
+    Operation("add_base", add_base, PYTHON, 0.5, "class "),
 )

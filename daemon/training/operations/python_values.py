@@ -11,6 +11,7 @@ from training.edit import Edit, Operation, Passage
 from training.operations.python_expressions import fits, put
 from training.python_text import PythonText, parse_python
 from training.spans import Replacement, replace_spans, word_pattern
+from training.spoken import said
 from training.values import bare, new_condition, new_expression, new_literal, new_string
 
 __all__ = (
@@ -27,6 +28,8 @@ __all__ = (
 
 PYTHON: Final = ("python",)
 MAX_SHOWN: Final = 60
+# How often a variable is told by the words of its name.
+SPOKEN: Final = 0.4
 _OPPOSITES: Final = {
     ast.Lt: ("<", ("<=", ">", ">=")),
     ast.Gt: (">", (">=", "<", "<=")),
@@ -75,6 +78,9 @@ def change_literal(passage: Passage, rng: Random) -> Edit | None:
         return None
     text = put(parsed, value, new)
     shown = rng.random() < 0.5
+    words = said(name, set(re.findall(r"[A-Za-z_]\w+", passage.text))) if rng.random() < SPOKEN else None
+    if words:
+        return Edit("change_literal", text, {"spoken": words, "new": bare(new)}, {"old": bare(old)})
     return Edit(
         "change_literal", text, {"name": name, "new": bare(new) if shown else new}, {"old": bare(old) if shown else old}
     )
@@ -257,12 +263,12 @@ def _n_assignments(parsed: PythonText, target: str) -> int:
 
 
 OPERATIONS: Final = (
-    Operation("change_literal", change_literal, PYTHON, 3),
-    Operation("replace_value", replace_value, PYTHON, 2),
-    Operation("change_operator", change_operator, PYTHON, 1.5),
-    Operation("change_return", change_return, PYTHON, 1.5, "return "),
-    Operation("change_message", change_message, PYTHON, 1.5),
-    Operation("change_condition", change_condition, PYTHON, 1.2),
-    Operation("change_error", change_error, PYTHON, 1, "raise "),
-    Operation("set_variable", set_variable, PYTHON, 1.2),
+    Operation("change_literal", change_literal, PYTHON, 5),
+    Operation("replace_value", replace_value, PYTHON, 4),
+    Operation("change_operator", change_operator, PYTHON, 2.5),
+    Operation("change_return", change_return, PYTHON, 2, "return "),
+    Operation("change_message", change_message, PYTHON, 3),
+    Operation("change_condition", change_condition, PYTHON, 2),
+    Operation("change_error", change_error, PYTHON, 1.5, "raise "),
+    Operation("set_variable", set_variable, PYTHON, 1),
 )

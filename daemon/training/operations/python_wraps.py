@@ -119,6 +119,6 @@ def _wrap_body(parsed: PythonText, rng: Random) -> Edit | None:
 
 OPERATIONS: Final = (
     Operation(
-        "wrap_statement", wrap_statement, PYTHON, 2.5, makes=("wrap_try", "wrap_if", "wrap_with", "wrap_body_try")
+        "wrap_statement", wrap_statement, PYTHON, 3.5, makes=("wrap_try", "wrap_if", "wrap_with", "wrap_body_try")
     ),
 )

@@ -263,14 +263,14 @@ def _functions(passage: Passage) -> list[tuple[str, int, int]]:
 
 
 OPERATIONS: Final = (
-    Operation("js_rename_variable", rename_variable, SCRIPT, 4),
-    Operation("js_rename_function", rename_function, SCRIPT, 2, "function", makes=("rename_function",)),
+    Operation("js_rename_variable", rename_variable, SCRIPT, 6),
+    Operation("js_rename_function", rename_function, SCRIPT, 3, "function", makes=("rename_function",)),
     Operation("js_rename_class", rename_class, SCRIPT, 1, makes=("rename_class",)),
-    Operation("js_add_parameter", add_parameter, SCRIPT, 1, "function", makes=("add_parameter",)),
-    Operation("js_change_literal", change_literal, SCRIPT, 1.5, makes=("change_literal",)),
-    Operation("js_replace_value", replace_value, SCRIPT, 1.5, makes=("replace_value",)),
-    Operation("js_delete_function", delete_function, SCRIPT, 2, "function", makes=("delete_function",)),
+    Operation("js_add_parameter", add_parameter, SCRIPT, 1.2, "function", makes=("add_parameter",)),
+    Operation("js_change_literal", change_literal, SCRIPT, 3, makes=("change_literal",)),
+    Operation("js_replace_value", replace_value, SCRIPT, 2, makes=("replace_value",)),
+    Operation("js_delete_function", delete_function, SCRIPT, 3, "function", makes=("delete_function",)),
     Operation("js_add_comment", add_comment, SCRIPT, 1.5, "function", makes=("add_comment", "js_add_doc")),
-    Operation("js_async", make_async, SCRIPT, 0.8, "function", makes=("make_async",)),
-    Operation("js_add_import", add_import, SCRIPT, 1, "import ", makes=("add_import",)),
+    Operation("js_async", make_async, SCRIPT, 0.6, "function", makes=("make_async",)),
+    Operation("js_add_import", add_import, SCRIPT, 1.5, "import ", makes=("add_import",)),
 )

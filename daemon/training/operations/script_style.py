@@ -152,11 +152,11 @@ def strict_equality(passage: Passage, _rng: Random) -> Edit | None:
 
 
 OPERATIONS: Final = (
-    Operation("js_declare", change_declaration, SCRIPT, 2, makes=("js_declare", "js_declare_all")),
+    Operation("js_declare", change_declaration, SCRIPT, 1.5, makes=("js_declare", "js_declare_all")),
     Operation("js_quotes", change_quotes, SCRIPT, 1.5, makes=("single_quotes", "double_quotes")),
-    Operation("js_no_semicolons", drop_semicolons, SCRIPT, 0.8, ";"),
-    Operation("js_semicolons", add_semicolons, SCRIPT, 0.8, ";"),
-    Operation("js_delete_console", delete_console, SCRIPT, 1.5),
-    Operation("js_delete_comments", delete_comments, SCRIPT, 1.2, "/", makes=("delete_comments",)),
-    Operation("js_strict", strict_equality, SCRIPT, 1, "=="),
+    Operation("js_no_semicolons", drop_semicolons, SCRIPT, 0.4, ";"),
+    Operation("js_semicolons", add_semicolons, SCRIPT, 0.4, ";"),
+    Operation("js_delete_console", delete_console, SCRIPT, 2.5),
+    Operation("js_delete_comments", delete_comments, SCRIPT, 1.5, "/", makes=("delete_comments",)),
+    Operation("js_strict", strict_equality, SCRIPT, 0.5, "=="),
 )
