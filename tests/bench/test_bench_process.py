@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +68,18 @@ def test_a_model_that_is_not_here_is_never_fetched(paths: Paths) -> None:  # noq
     assert (1, "") == (done.returncode, done.stdout)
     assert "plgd model pull builtin" in done.stderr
     assert 1 == len(done.stderr.splitlines())
+
+
+def test_an_interrupt_while_it_starts_is_one(paths: Paths) -> None:  # noqa: ARG001 - a user without settings
+    """Ctrl-C that is held back while modules are imported ends the process in one line, before it measures."""
+
+    def interrupt() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        os.kill(os.getpid(), signal.SIGINT)
+
+    command = [sys.executable, "-m", "plgd", "bench", "--host"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=interrupt)
+    assert (130, "", "Interrupted.\n") == (done.returncode, done.stdout, done.stderr)
 
 
 def test_divergences_are_counted(paths: Paths, model: Path) -> None:  # noqa: ARG001 - as above

@@ -13,8 +13,10 @@ import pytest
 from cli.command import started
 from cli.fake_daemon import WAIT_S, FakeDaemon
 from cli.results import OLD
+from plgd.paths import Paths
 from plgd.protocol.daemon import PingResult
 from plgd.protocol.methods import EDIT, MODEL_PULL, PING, Method
+from plgd_cli.main import main
 
 
 def interrupt(process: subprocess.Popen[bytes], daemon: FakeDaemon, method: Method) -> tuple[int, bytes, bytes]:  # type: ignore[type-arg]  # any
@@ -79,3 +81,18 @@ def test_other_commands_end_as_well(daemon: FakeDaemon) -> None:
         ended = interrupt(process, daemon, PING)
     assert (130, b"", b"plgd: Interrupted.\n") == ended
     daemon.answers(PING, PingResult())
+
+
+def test_the_process_that_measures_starts_with_ctrl_c_held_back(
+    paths: Paths,  # noqa: ARG001 - a user without settings
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`plgd bench` becomes another process, which takes the signal once it can answer it."""
+    held: list[set[int]] = []
+
+    def become(*_: object) -> None:
+        held.append(signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT}))
+
+    monkeypatch.setattr(os, "execve", become)
+    main(["bench", "--host"])
+    assert [{signal.SIGINT}] == held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import signal
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -44,6 +45,8 @@ def run_bench(arguments: argparse.Namespace) -> int:
     """
     try:
         run: Callable[[argparse.Namespace, Console], None] = importlib.import_module(RUNNERS[arguments.mode]).run
+        # The command line holds Ctrl-C back until here: while modules are imported, it may come as any error.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         run(arguments, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
     except KeyboardInterrupt as error:
         raise Cancelled("Interrupted.") from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import statistics
 import sys
 import time
@@ -65,6 +66,8 @@ def _hand_over(words: Sequence[str]) -> NoReturn:
     """Become the process that measures."""
     # -P: a module in the working folder must not shadow one of plgd's.
     command = [sys.executable, "-P", "-m", "plgd", "bench", *words]
+    # It takes Ctrl-C once it can answer.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.execve(sys.executable, command, daemon_environment(Paths.from_environment()))  # noqa: S606  # our own interpreter
 
 
