@@ -65,6 +65,18 @@ def test_a_table_of_another_measurement_is_no_table(
     assert read_step_costs(tiny_model, tmp_path) is None
 
 
+def test_nothing_is_left_of_a_table_that_cannot_be_kept(tiny_model: MlxModel, tmp_path: Path) -> None:
+    """Where the table cannot take its place, its error is raised and the folder is as before."""
+    costs = measure_step_costs(tiny_model, clock=ticking)
+    keep_step_costs(tiny_model, tmp_path, costs)
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(IsADirectoryError):
+        keep_step_costs(tiny_model, tmp_path, costs)
+    assert [file] == list(tmp_path.iterdir())
+
+
 def test_a_table_for_less_room_is_measured_anew(tiny_folder: Path, tmp_path: Path) -> None:
     """A model whose context was limited when it was measured gets a whole table once the limit is gone."""
     narrow = load_model(tiny_folder, name="tiny", context_limit=64)

@@ -102,9 +102,10 @@ def keep_step_costs(model: MlxModel, folder: Path, costs: StepCosts) -> None:
         OSError: the table could not be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
-        json.dump(costs.to_data(), file)
-    Path(file.name).replace(_file(model, folder))
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        written = Path(work) / "costs.json"
+        written.write_text(json.dumps(costs.to_data()), encoding="utf-8")
+        written.replace(_file(model, folder))
 
 
 def _contexts(model: MlxModel, widths: Sequence[int]) -> tuple[int, ...]:
