@@ -6,7 +6,9 @@ wrongly; a pipelined step really feeds its token before anyone asks for it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from plgd.engine.cost import StepCosts
 from plgd.engine.kept import Kept
@@ -50,6 +52,9 @@ class KeptStates:
     def reach(self, tokens: Sequence[int]) -> int:
         n = min(common_prefix(self.tokens, list(tokens)), len(tokens) - 1)
         return n if self._trims_far else max((point for point in self.points if point <= n), default=0)
+
+    def save(self, path: Path, model_key: str) -> None:
+        path.write_text(json.dumps([model_key, self.tokens, self.states, sorted(self.points), self._trims_far]))
 
 
 class HistoryTarget:
@@ -131,6 +136,13 @@ class HistoryTarget:
             self._head = tokens[n]
             self._points = {0, *(point for point in kept.points if point <= n)}
         return n
+
+    def load(self, path: Path, model_key: str) -> KeptStates:
+        assert not self._n_history
+        key, tokens, states, points, trims_far = json.loads(path.read_text())
+        if key != model_key:
+            raise ValueError("it is of another model")
+        return KeptStates(tokens, [(mixed, is_on) for mixed, is_on in states], set(points), trims_far=trims_far)
 
     def keep(self, n: int) -> KeptStates | None:
         self.calls.append("keep")

@@ -80,6 +80,7 @@ class ScriptedModel:
     name = "scripted"
     eos_tokens = frozenset((EOS,))
     ranges_alone = False
+    state_key = "scripted"
     costs = LiveCosts(ASSUMED_COSTS)
 
     def __init__(

@@ -112,6 +112,8 @@ class WarmConfig(Section, frozen=True):
         slice: tokens per pass of such a prefill; an edit that comes meanwhile waits for one slice.
         drop_after_s: seconds without use until kept KV leaves memory, the first of the three stages of idling; then
             the model goes (`daemon.unload_after_s`) and the daemon exits (`daemon.exit_after_s`). 0 keeps it.
+        spill_bytes: disk space for KV that leaves memory, so that it comes back with the next edit, in the next daemon
+            too; 0 writes none.
     """
 
     enabled: bool = True
@@ -119,6 +121,7 @@ class WarmConfig(Section, frozen=True):
     quiet_s: Annotated[float, Meta(ge=0, le=3600)] = 0.5
     slice: Annotated[int, Meta(ge=1, le=8192)] = 128
     drop_after_s: Annotated[float, Meta(ge=0, le=_YEAR_S)] = 900.0
+    spill_bytes: Annotated[int, Meta(ge=0, le=2**50)] = 0
 
 
 class DaemonConfig(Section, frozen=True):

@@ -79,6 +79,11 @@ class Paths:
         return self.cache_dir / "step-costs"
 
     @property
+    def spill_dir(self) -> Path:
+        """The KV of documents, for the next edit of them; only where the configuration wants it."""
+        return self.cache_dir / "kv"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.runtime_dir / "plgd.sock"

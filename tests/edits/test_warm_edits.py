@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -13,6 +14,7 @@ from doubles import HistoryTarget
 from edit_histories import histories
 from plgd.config import Config, EngineConfig
 from plgd.documents.document import Document
+from plgd.documents.spill import Spill
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.head import document_label, prompt_head
@@ -141,6 +143,17 @@ def test_ranges_alone_do_not_displace_the_text() -> None:
     desk.edit(TEXT, "rename f", LineRange(first=7, last=8))
     assert desk.edit(TEXT, "document f").stats.cached_tokens > len(TEXT)
     assert desk.edit(TEXT, "document f", LineRange(first=7, last=8)).stats.cached_tokens > 100
+
+
+def test_exact_edits_read_nothing_from_disk(tmp_path: Path) -> None:
+    """What is on disk is for edits that may begin warm; an exact one begins cold all the same."""
+    n_cached = []
+    for exact in (False, False, True):
+        desk = Desk(HistoryModel(), config=Config(engine=EngineConfig(exact=exact)))
+        desk.store.spill_to(Spill(tmp_path / "kv", 10**9, "history"))
+        n_cached.append(desk.edit(TEXT, "Do it.").stats.cached_tokens)
+        desk.store.clear()
+    assert (0, True, 0) == (n_cached[0], n_cached[1] > 1000, n_cached[2])
 
 
 def test_exact_edits_begin_cold() -> None:

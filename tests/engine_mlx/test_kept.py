@@ -6,6 +6,7 @@ import functools
 import importlib
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.kept import MAX_POINTS, KeptCaches, RestorePoints
+from plgd.engine.mlx.kept_file import FiledState, read_state, write_state
 from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.state_key import make_state_key
 from plgd.engine.mlx.target import MlxTarget
 from replies import drafted_reply, plain_reply
 from tiny_configs import WINDOW, make_config
@@ -24,6 +27,8 @@ from tiny_models import make_network
 SLICE = 16
 N_REPLY = 12
 VOCABULARY = 256
+# What reading a damaged file may say.
+DAMAGED = "checksum|deserializing|another model|[Uu]nexpected|utf-8"
 # Rows, rows in 8 bits, rounded rows, windows, convolutions, chunks, recurrent states alone and with windows.
 KINDS: dict[str, dict[str, Any]] = {
     "llama": {},
@@ -134,6 +139,125 @@ def test_a_change_at_the_end_keeps_the_beginning(kind: str) -> None:
     assert len(prompt) - 3 - SLICE < n_warm <= len(prompt) - 3
     if kind.startswith("llama "):
         assert len(prompt) - 3 == n_warm
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_replies_from_disk_equal_cold_ones(kind: str, tmp_path: Path) -> None:
+    """A state that was written and read again gives the cold reply, and reaches as far as it did before."""
+    made, path = maker(kind), tmp_path / "state.safetensors"
+    prompt = [place * 7 % VOCABULARY for place in range(3 * WINDOW)]
+    changed = [*prompt[:-3], 1, 2, 3]
+    target = made.target()
+    prefill(target, prompt, 0)
+    reply(target, 1)
+    kept = target.keep(len(prompt))
+    assert kept is not None
+    kept.save(path, "key")
+    target = made.target()
+    read = target.load(path, "key")
+    assert (kept.tokens, kept.reach(changed)) == (read.tokens, read.reach(changed))
+    n_warm = target.resume(read, changed)
+    assert n_warm > WINDOW
+    prefill(target, changed, n_warm)
+    cold = made.target()
+    cold.prefill(changed)
+    assert plain_reply(cold, N_REPLY) == reply(target, 2)
+    assert kept.reach(prompt) > WINDOW  # the one that was written is whole
+
+
+def test_loading_leaves_the_target_unused(tmp_path: Path) -> None:
+    """A target that has read a state and does not use it begins cold."""
+    path = tmp_path / "state.safetensors"
+    written = maker("llama").target()
+    written.prefill(list(range(40)))
+    kept = written.keep(40)
+    assert kept is not None
+    kept.save(path, "key")
+    target, other = maker("llama").target(), maker("llama").target()
+    target.load(path, "key")
+    for each in (target, other):
+        each.prefill([5, 6, 7])
+    assert plain_reply(other, N_REPLY) == plain_reply(target, N_REPLY)
+    with pytest.raises(ValueError, match="unused target"):
+        target.load(path, "key")
+
+
+def test_bits_survive_in_low_precision(tmp_path: Path) -> None:
+    """What is written in bfloat16 is read in bfloat16, bit for bit."""
+    path = tmp_path / "state.safetensors"
+    keys = mx.random.normal((1, 2, 5, 8)).astype(mx.bfloat16)
+    write_state(FiledState([1, 2], [("KVCache", {"keys": keys, "pair": (keys, None), "n": 2})], []), path, "key")
+    read = read_state(path, "key")
+    _, attributes = read.caches[0]
+    assert (mx.bfloat16, 2, None) == (attributes["keys"].dtype, attributes["n"], attributes["pair"][1])
+    assert mx.array_equal(keys.view(mx.uint16), attributes["keys"].view(mx.uint16)).item()
+
+
+def write_one(path: Path) -> None:
+    """Write a small state."""
+    write_state(FiledState([1, 2], [("KVCache", {"keys": mx.arange(64)})], []), path, "key")
+
+
+@pytest.mark.parametrize("place", [-1, -200, 100, 3])
+def test_a_changed_byte_is_noticed(place: int, tmp_path: Path) -> None:
+    """Wherever a byte changes in a file, nothing of the file is used."""
+    path = tmp_path / "state.safetensors"
+    write_one(path)
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=DAMAGED):
+        read_state(path, "key")
+
+
+@pytest.mark.parametrize("n_left", [0, 5, 100, -1])
+def test_a_file_cut_short_is_noticed(n_left: int, tmp_path: Path) -> None:
+    """However much of a file is missing, nothing of it is used."""
+    path = tmp_path / "state.safetensors"
+    write_one(path)
+    path.write_bytes(path.read_bytes()[:n_left])
+    with pytest.raises(ValueError, match=DAMAGED):
+        read_state(path, "key")
+
+
+def test_files_of_others_are_refused(tmp_path: Path) -> None:
+    """Files of another model or format, and those with caches of other types, are refused; a missing one is missing."""
+    path = tmp_path / "state.safetensors"
+    write_one(path)
+    with pytest.raises(ValueError, match="another model"):
+        read_state(path, "another key")
+    with pytest.raises(ValueError, match="other types"):
+        maker("llama").target().load(path, "key")
+    mx.save_safetensors(str(path), {"keys": mx.arange(3)})
+    with pytest.raises(ValueError, match="another model"):
+        read_state(path, "key")
+    with pytest.raises(FileNotFoundError):
+        read_state(tmp_path / "missing.safetensors", "key")
+
+
+def test_a_state_that_cannot_be_written(tmp_path: Path) -> None:
+    """A full disk is an `OSError`; a cache that holds more than arrays and plain data is refused."""
+    full = tmp_path / "full.safetensors"
+    full.symlink_to("/dev/full" if Path("/dev/full").exists() else tmp_path / "missing" / "x")
+    with pytest.raises(OSError, match=r"write|open"):
+        write_one(full)
+    with pytest.raises(ValueError, match="object cannot be written"):
+        write_state(FiledState([1], [("KVCache", {"keys": object()})], []), tmp_path / "x.safetensors", "key")
+
+
+def test_the_state_key_tells_models_apart() -> None:
+    """Each weight, wherever it changes, and each kind of KV gives another key; equal models have equal ones."""
+    network = maker("llama")._network
+    first = make_state_key(network, kv_bits=0, shapes=None)
+    assert first == make_state_key(network, kv_bits=0, shapes=None)
+    others = [make_state_key(network, kv_bits=8, shapes=None)]
+    others.append(make_state_key(network, kv_bits=0, shapes=FixedShapes((2, 4), 32)))
+    weight = network.model.layers[0].self_attn.q_proj
+    before, swapped = weight.weight, weight.weight[::-1]
+    weight.weight = swapped
+    others.append(make_state_key(network, kv_bits=0, shapes=None))
+    weight.weight = before
+    assert 4 == len({first, *others})
 
 
 def test_a_cancelled_prefill_is_kept() -> None:

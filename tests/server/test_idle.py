@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -28,14 +29,16 @@ CONFIG = WarmConfig(quiet_s=2.0, slice=50, drop_after_s=100.0)
 class Room:
     """Idle work on a clock that the test moves."""
 
-    def __init__(self, config: WarmConfig = CONFIG, model: Model | None = None) -> None:
+    def __init__(
+        self, config: WarmConfig = CONFIG, model: Model | None = None, *, spill_folder: Path | None = None
+    ) -> None:
         self.now = 0.0
         self.documents = DocumentStore()
         self.documents.open = OpenDocuments(clock=lambda: self.now)
         self.store = WarmStore(lambda: self.now)
-        self.idle = IdleWork(self.documents, self.store, config, clock=lambda: self.now)
+        self.idle = IdleWork(self.documents, self.store, config, clock=lambda: self.now, spill_folder=spill_folder)
         self.model = model or ScriptedModel("")
-        self.idle.loaded(DEVICE)
+        self.idle.loaded(self.model, DEVICE)
 
     def open(self, uri: str, text: str = TEXT) -> None:
         """Open a document."""
@@ -145,7 +148,7 @@ def test_another_model_begins_anew() -> None:
     room.rest()
     room.idle.unloaded()
     assert 0 == room.store.counts.n_bytes
-    room.idle.loaded(DEVICE)
+    room.idle.loaded(room.model, DEVICE)
     assert 3 < room.rest()
     assert room.store.counts.n_bytes > 0
 
@@ -159,6 +162,42 @@ def test_the_budget_is_a_share_of_the_device() -> None:
     assert (0, None) == (off.store.limit_bytes, off.idle.due_in())
 
 
+def test_what_was_let_go_comes_back_with_the_model(tmp_path: Path) -> None:
+    """With space on disk, documents are warm again after the model left memory, and nothing is prefilled twice."""
+    folder = tmp_path / "kv"
+    room = Room(WarmConfig(quiet_s=2.0, slice=50, spill_bytes=10**8), spill_folder=folder)
+    room.open("untitled:1")
+    room.now = 2.0
+    room.rest()
+    n_bytes = room.store.counts.n_bytes
+    room.idle.unloaded()
+    assert (0, 1) == (room.store.counts.n_bytes, len(list(folder.iterdir())))
+    room.idle.loaded(room.model, DEVICE)
+    assert 1 == room.rest()
+    assert n_bytes == room.store.counts.n_bytes > 0
+
+
+def test_nothing_is_written_unasked(tmp_path: Path) -> None:
+    """As it is set by default, nothing of a document goes to disk."""
+    room = Room(spill_folder=tmp_path / "kv")
+    room.open("untitled:1")
+    room.now = 2.0
+    room.rest()
+    room.idle.unloaded()
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_clean_stop_lets_go(machine: Machine) -> None:
+    """When the worker ends, idle work hears that the model goes, so that states can be written."""
+    sleeper = Sleeper()
+    sleeper.wait_s = None
+    with working(machine, idle=sleeper) as worker:
+        assert submit(worker, steps("a"))[1].outcome() == "done by scripted"
+        worker.close()
+        assert worker.join(PATIENCE_S)
+    assert ["loaded on cpu", "unloaded"] == sleeper.events
+
+
 class Sleeper:
     """Idle work that never ends; each step waits at a gate."""
 
@@ -168,7 +207,7 @@ class Sleeper:
         self.stepped = threading.Event()
         self.wait_s: float | None = 0.0
 
-    def loaded(self, device: Device) -> None:
+    def loaded(self, model: Model, device: Device) -> None:  # noqa: ARG002 - any model will do
         self.events.append(f"loaded on {device.kind}")
 
     def unloaded(self) -> None:

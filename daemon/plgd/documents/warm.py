@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from plgd.documents.spill import Spill
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.model import BorderedTokenizer
@@ -35,6 +36,9 @@ class Label(NamedTuple):
 
     document: str
     alone: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.document} (parts)" if self.alone else self.document
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class WarmStore:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._limit = 0
+        self._spill: Spill | None = None
         self._states: OrderedDict[Label, _State] = OrderedDict()
         self._indexes: OrderedDict[str, TokenIndex] = OrderedDict()
         self._counts = WarmCounts()
@@ -101,6 +106,10 @@ class WarmStore:
         """Set what the kept states may take together."""
         self._limit = limit_bytes
         self._fit()
+
+    def spill_to(self, spill: Spill | None) -> None:
+        """Set where states go that memory has no room or no time for; with None they are lost."""
+        self._spill = spill
 
     def index(self, document: str, text: str, tokenizer: BorderedTokenizer) -> TokenIndex:
         """Return the token index of a document, brought up to date.
@@ -130,6 +139,7 @@ class WarmStore:
         Raises:
             RollbackFailed: a cache did not go back as far as it should; nothing of it is kept any more.
         """
+        self.recall(label, target)
         state = self._states.pop(label, None)
         n_warm = 0 if state is None else target.resume(state.kept, prompt)
         counts = self._counts
@@ -161,6 +171,7 @@ class WarmStore:
         Raises:
             EngineError: the model failed; nothing is kept of the document.
         """
+        self.recall(label, target, displaces=displaces)
         state = self._states.pop(label, None)
         n_warm = 0 if state is None else target.resume(state.kept, prompt)
         start = n_warm + 1 if n_warm else 0
@@ -178,6 +189,19 @@ class WarmStore:
             self._states[label] = _State(kept, kept.n_bytes, self._clock())
         self._fit()
 
+    def recall(self, label: Label, target: KeepingTarget, *, displaces: bool = True) -> None:
+        """Bring a state back from disk when memory has none.
+
+        Args:
+            label: whose state.
+            target: not used yet; it still is not then.
+            displaces: as in `extend`.
+        """
+        if self._spill is not None and label not in self._states:
+            kept = self._spill.read(str(label), target)
+            if kept is not None:
+                self.put(label, kept, displaces=displaces)
+
     def reach(self, label: Label, prompt: Sequence[int]) -> int:
         """Count the tokens of a prompt that are warm."""
         state = self._states.get(label)
@@ -191,15 +215,17 @@ class WarmStore:
     def forget(self, document: str) -> None:
         """Drop what is kept of a document."""
         self._indexes.pop(document, None)
-        for label in [label for label in self._states if label.document == document]:
-            del self._states[label]
+        for label in (Label(document), Label(document, alone=True)):
+            self._states.pop(label, None)
+            if self._spill is not None:
+                self._spill.forget(str(label))
         self._count()
 
     def expire(self, used_before: float) -> bool:
-        """Drop the states that were not used since a time, and say whether there were any."""
+        """Let go of the states that were not used since a time, and say whether there were any."""
         old = [label for label, state in self._states.items() if state.used_at <= used_before]
         for label in old:
-            del self._states[label]
+            self._let_go(label)
         self._count()
         return bool(old)
 
@@ -209,8 +235,9 @@ class WarmStore:
         return next((state.used_at for state in self._states.values()), None)
 
     def clear(self) -> None:
-        """Drop everything: the model is about to go."""
-        self._states.clear()
+        """Let go of everything: the model is about to go."""
+        for label in list(self._states):
+            self._let_go(label)
         self._indexes.clear()
         self._count()
 
@@ -218,12 +245,18 @@ class WarmStore:
         n_bytes = sum(state.n_bytes for state in self._states.values())
         n_dropped = 0
         while n_bytes > self._limit and self._states:
-            label, state = self._states.popitem(last=False)
-            n_bytes -= state.n_bytes
+            label = next(iter(self._states))
+            n_bytes -= self._states[label].n_bytes
             n_dropped += 1
-            _LOG.debug("the KV of %s goes (%d bytes)", label.document, state.n_bytes)
+            self._let_go(label)
         self._counts = replace(self._counts, n_dropped=self._counts.n_dropped + n_dropped)
         self._count()
+
+    def _let_go(self, label: Label) -> None:
+        state = self._states.pop(label)
+        _LOG.debug("the KV of %s goes (%d bytes)", label, state.n_bytes)
+        if self._spill is not None:
+            self._spill.write(str(label), state.kept)
 
     def _count(self) -> None:
         self._counts = replace(

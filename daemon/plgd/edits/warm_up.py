@@ -62,6 +62,7 @@ def warm_steps(
     head = prompt_head(document, model, warm.index(label.document, text, model.tokenizer))
     if len(head) >= model.context_limit:
         raise TextTooLong.of(document.shown(), len(head), model.context_limit)
+    warm.recall(label, model.target(), displaces=displaces)
     n_cached = warm.reach(label, head)
     n_cold = len(head) - 1 - n_cached
     while n_cold:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from plgd.engine.target import Target
@@ -12,6 +13,11 @@ __all__ = ("KeepingTarget", "Kept")
 
 class Kept(Protocol):
     """The model's state after some tokens. The target that resumes from it takes it over."""
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """The tokens that the state has seen."""
+        ...
 
     @property
     def n_tokens(self) -> int:
@@ -28,6 +34,19 @@ class Kept(Protocol):
 
         They are the beginning that both have in common, or less where the state cannot go back so exactly. The
         history's last token always has to be fed.
+        """
+        ...
+
+    def save(self, path: Path, model_key: str) -> None:
+        """Write the state to a file; it stays as it is.
+
+        Args:
+            path: ends in `.safetensors`; overwritten.
+            model_key: `plgd.engine.model.Model.state_key`.
+
+        Raises:
+            OSError: the file could not be written.
+            ValueError: no file can hold such a state.
         """
         ...
 
@@ -48,6 +67,19 @@ class KeepingTarget(Target, Protocol):
 
         Raises:
             RollbackFailed: a cache did not go back as far as it should.
+        """
+        ...
+
+    def load(self, path: Path, model_key: str) -> Kept:
+        """Read a state that `Kept.save` wrote. Only for a target that was not used yet, and it still is not then.
+
+        Args:
+            path: of the file.
+            model_key: of this target's model.
+
+        Raises:
+            OSError: the file could not be read.
+            ValueError: it is damaged, of another model or of another version.
         """
         ...
 

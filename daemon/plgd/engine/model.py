@@ -131,6 +131,14 @@ class Model(Protocol):
         ...
 
     @property
+    def state_key(self) -> str:
+        """Tell the model's states from those of other weights, libraries and kinds of KV; the first call may take long.
+
+        Equal keys mean that a state of one can be used by the other.
+        """
+        ...
+
+    @property
     def costs(self) -> LiveCosts:
         """What rounds cost on this device; shared by all replies and corrected by their rounds."""
         ...

@@ -70,7 +70,7 @@ class Daemon:
         documents, store = DocumentStore(), WarmStore(time.monotonic)
         self._worker: Worker[JobEvent, JobResult] = Worker(
             make_backend,
-            IdleWork(documents, store, config.warm),
+            IdleWork(documents, store, config.warm, spill_folder=paths.spill_dir),
             queue_limit=config.daemon.queue_limit,
             unload_after_s=config.daemon.unload_after_s,
         )

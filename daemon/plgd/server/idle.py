@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from plgd.config import WarmConfig
 from plgd.documents.document import Document
 from plgd.documents.open import Opened
+from plgd.documents.spill import Spill
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import Label, WarmStore
 from plgd.documents.watched import WatchedFile
@@ -80,6 +82,7 @@ class IdleWork:
         store: where states are kept.
         config: what is kept, and for how long.
         clock: seconds from any start; the one of `documents`.
+        spill_folder: for states that leave memory, should the configuration want that.
     """
 
     def __init__(
@@ -88,23 +91,29 @@ class IdleWork:
         store: WarmStore,
         config: WarmConfig,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        spill_folder: Path | None = None,
     ) -> None:
         self._documents = documents
         self._store = store
         self._config = config
         self._clock = clock
+        self._spill_folder = spill_folder
         self._done: dict[str, _Revision] = {}
         self._too_long: dict[str, int] = {}
         self._work: _Work | None = None
 
-    def loaded(self, device: Device) -> None:
+    def loaded(self, model: Model, device: Device) -> None:
         """Begin with a model that has just been loaded."""
         if self._config.enabled:
             self._store.resize(self._config.kv_bytes or device.memory_bytes // DEFAULT_SHARE)
+            if self._spill_folder is not None and self._config.spill_bytes:
+                self._store.spill_to(Spill(self._spill_folder, self._config.spill_bytes, model.state_key))
 
     def unloaded(self) -> None:
         """Let go of everything: the model leaves memory."""
         self._store.clear()
+        self._store.spill_to(None)
         self._done.clear()
         self._too_long.clear()
         self._work = None

@@ -56,7 +56,7 @@ class WorkerState:
 class Idle(Protocol):
     """What there is to do while nobody waits. Called on the worker's thread; `due_in` must return at once."""
 
-    def loaded(self, device: Device) -> None:
+    def loaded(self, model: Model, device: Device) -> None:
         """A model is in memory now."""
         ...
 
@@ -76,7 +76,7 @@ class Idle(Protocol):
 class _Nothing:
     """Nothing to do."""
 
-    def loaded(self, device: Device) -> None:
+    def loaded(self, model: Model, device: Device) -> None:
         """Take note of nothing."""
 
     def unloaded(self) -> None:
@@ -212,6 +212,8 @@ class Worker(Generic[EventT, ResultT]):
                 # Whoever waits for the work has heard of its failure; this is about what comes after it.
                 _LOG.exception("the worker goes on after an unexpected error")
                 time.sleep(_PAUSE_S)
+        if self._model is not None:
+            self._idle.unloaded()
         self._model = None
 
     def _next_work(self) -> Callable[[], None] | None:
@@ -296,7 +298,7 @@ class Worker(Generic[EventT, ResultT]):
             _LOG.info("model %s loaded in %.1f s", name, time.monotonic() - started)
             self._state = replace(self._state, phase="ready", model=name, loading_percent=100.0)
             self._used_at = time.monotonic()
-            self._idle.loaded(self._need_backend().device())
+            self._idle.loaded(self._model, self._need_backend().device())
             self._look_at_device()
 
     def _loading_reached(self, percent: float) -> None:

@@ -7,14 +7,17 @@ costs the memory of what it notes and nothing else: mlx arrays are never changed
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Self
 
 import mlx.core as mx
 from mlx.utils import tree_flatten
 from mlx_lm.models.cache import ChunkedKVCache, RotatingKVCache
 
+from plgd.engine.mlx.kept_file import FiledState, read_state, write_state
 from plgd.engine.mlx.rollback import copy_state, drops_rows, leaves_of, restore_state, trim_rows
 from plgd.text.overlap import common_prefix
 
@@ -112,6 +115,34 @@ class KeptCaches:
         n = min(common_prefix(self.tokens, list(tokens)), len(tokens) - 1)
         point = self.points.find(self.caches, n)
         return point.n if point is not None else 0
+
+    def save(self, path: Path, model_key: str) -> None:
+        """Write the caches to a file."""
+        caches = [(type(cache).__name__, vars(cache)) for cache, _ in leaves_of(self.caches)]
+        points = [(point.n, point.states) for point in self.points.points]
+        write_state(FiledState(self.tokens, caches, points), path, model_key)
+
+    @classmethod
+    def load(cls, path: Path, model_key: str, fresh: list[Any]) -> Self:
+        """Read caches from a file.
+
+        Args:
+            path: of the file.
+            model_key: of the model that wants them.
+            fresh: unused caches of the model; they are copied.
+
+        Raises:
+            OSError: the file could not be read.
+            ValueError: it is damaged, of another model or of another version.
+        """
+        state = read_state(path, model_key)
+        caches = copy.deepcopy(fresh)
+        leaves = [cache for cache, _ in leaves_of(caches)]
+        if [type(cache).__name__ for cache in leaves] != [name for name, _ in state.caches]:
+            raise ValueError("its caches are of other types")
+        for cache, (_, attributes) in zip(leaves, state.caches, strict=True):
+            restore_state(cache, attributes)
+        return cls(state.tokens, caches, RestorePoints([RestorePoint(n, states) for n, states in state.points]))
 
     def _arrays(self) -> Iterator[mx.array]:
         states: list[object] = [vars(cache) for cache, _ in leaves_of(self.caches)]

@@ -16,6 +16,7 @@ from plgd.engine.mlx.exact_width import find_exact_width
 from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.state_key import make_state_key
 from plgd.engine.mlx.target import Forward, MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
@@ -110,6 +111,11 @@ class MlxModel:
     def threads(self) -> BlasThreads:
         """Keeps the threads of the matrix library off busy processors."""
         return self._threads
+
+    @cached_property
+    def state_key(self) -> str:
+        """Tell its states from those of other weights, libraries and kinds of KV; the first call reads all weights."""
+        return make_state_key(self._network, kv_bits=self._kv_bits, shapes=self.shapes)
 
     @property
     def costs(self) -> LiveCosts:

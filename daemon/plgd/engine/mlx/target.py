@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import mlx.core as mx
@@ -178,6 +179,12 @@ class MlxTarget:
             self._points, self._prefilled = kept.points, list(tokens[:n])
             self._history, self._unfed = list(tokens[: n + 1]), [tokens[n]]
         return n
+
+    def load(self, path: Path, model_key: str) -> KeptCaches:
+        """Read kept caches."""
+        if self._history:
+            raise ValueError("only an unused target has fresh caches to read into")
+        return KeptCaches.load(path, model_key, self._caches)
 
     def keep(self, n: int) -> KeptCaches | None:
         """Hand over the caches after what was prefilled."""

@@ -1,0 +1,211 @@
+"""Spilled states: what memory lets go of comes back from disk, within a budget, and nothing there can do harm."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from doubles import HistoryTarget, KeptStates
+from plgd.documents.spill import Spill
+from plgd.documents.warm import Label, WarmStore
+from replies import plain_reply
+from session_replies import reference_reply
+
+A, B = Label("a"), Label("b")
+PROMPT = [1, 2, 3, 0, 1, 2, 3, 0]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where states go; not there yet."""
+    return tmp_path / "cache" / "kv"
+
+
+def kept(tokens: list[int]) -> KeptStates:
+    """Make a state behind some tokens."""
+    target = HistoryTarget()
+    target.prefill([*tokens, 0])
+    made = target.keep(len(tokens))
+    assert made is not None
+    return made
+
+
+def files(folder: Path) -> list[Path]:
+    """List what is in the folder, used longest ago first."""
+    return sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+
+def make_store(folder: Path, *, limit_bytes: int = 10_000, model_key: str = "m") -> WarmStore:
+    """Make a store with room for one state of eight tokens, which spills the others."""
+    seconds = count()
+    store = WarmStore(lambda: float(next(seconds)))
+    store.resize(1000)
+    store.spill_to(Spill(folder, limit_bytes, model_key))
+    return store
+
+
+def use(store: WarmStore, label: Label, prompt: list[int]) -> int:
+    """Prefill a prompt as an edit does; return how much of it was warm."""
+    target = HistoryTarget()
+    with store.lend(label, target, prompt) as loan:
+        if rest := prompt[loan.n_warm + 1 if loan.n_warm else 0 :]:
+            target.prefill(rest)
+        assert reference_reply(prompt, 5) == plain_reply(target, 5)
+    return loan.n_warm
+
+
+def test_what_goes_for_others_comes_back(folder: Path) -> None:
+    """A state that had to go for another one is warm again with the next edit, and the reply is the cold one."""
+    store = make_store(folder)
+    assert [0, 0, 7, 7] == [use(store, label, PROMPT) for label in (A, B, A, B)]
+    assert 0o700 == folder.stat().st_mode & 0o777
+
+
+def test_what_was_unused_for_long_comes_back(folder: Path) -> None:
+    """A state that left memory because nobody used it is warm again when somebody does."""
+    store = make_store(folder)
+    use(store, A, PROMPT)
+    assert store.expire(100.0)
+    assert (0, 7) == (store.counts.n_states, use(store, A, PROMPT))
+
+
+def test_the_next_daemon_begins_warm(folder: Path) -> None:
+    """What is let go at the end is there at the next start, for a change of the text and for parts of it alone, too."""
+    store = make_store(folder)
+    part = Label("a", alone=True)
+    use(store, A, PROMPT)
+    use(store, part, PROMPT[4:])
+    store.clear()
+    store = make_store(folder)
+    assert (5, 3) == (use(store, A, [*PROMPT[:5], 3, 3]), use(store, part, PROMPT[4:]))
+
+
+def test_idle_prefill_goes_on_from_disk(folder: Path) -> None:
+    """A prefill that nobody asked for yet goes on where the daemon before left it."""
+    store = make_store(folder)
+    assert 4 == store.extend(A, HistoryTarget(), PROMPT, 3)
+    store.clear()
+    store = make_store(folder)
+    store.recall(A, HistoryTarget())
+    assert 3 == store.reach(A, PROMPT)
+    assert 1 == store.extend(A, HistoryTarget(), PROMPT, 3)
+
+
+def test_states_of_another_model_are_not_used(folder: Path) -> None:
+    """With other weights, libraries or kinds of KV everything begins cold, and the first model's states stay."""
+    store = make_store(folder)
+    use(store, A, PROMPT)
+    store.clear()
+    store.spill_to(Spill(folder, 10_000, "another"))
+    assert 0 == use(store, A, PROMPT)
+    store.clear()
+    store.spill_to(Spill(folder, 10_000, "m"))
+    assert 7 == use(store, A, PROMPT)
+
+
+def test_a_document_has_one_file(folder: Path) -> None:
+    """A newer state takes the place of the older one; the same state is not written twice; a forgotten one goes."""
+    spill = Spill(folder, 10_000, "m")
+    spill.write("a", kept([1, 2]))
+    spill.write("a", kept([1, 2, 3]))
+    (written,) = files(folder)
+    before = written.stat().st_ino
+    os.utime(written, (0, 0))
+    spill.write("a", kept([1, 2, 3]))
+    assert (before, True) == (written.stat().st_ino, written.stat().st_mtime > 0)
+    spill.forget("a")
+    assert [] == files(folder)
+
+
+def test_the_folder_stays_within_its_budget(folder: Path) -> None:
+    """The states used longest ago go first; what is larger than the budget is not written."""
+    one = kept([1] * 8)
+    Spill(folder, 10_000, "m").write("probe", one)
+    size = files(folder)[0].stat().st_size
+    limit = 3 * size + one.n_bytes
+    spill = Spill(folder, limit, "m")
+    spill.forget("probe")
+    for at, name in enumerate("abcde"):
+        spill.write(name, one)
+        os.utime(files(folder)[-1], (at, at))
+        if name == "d":
+            assert spill.read("a", HistoryTarget()) is not None  # and so it is the one that was used last
+    found = {name for name in "abcde" if spill.read(name, HistoryTarget()) is not None}
+    assert sum(path.stat().st_size for path in files(folder)) <= limit
+    assert {"a", "e"} <= found
+    assert "b" not in found
+    Spill(folder, size, "m")
+    assert len(files(folder)) <= 1
+    spill.write("large", kept([1] * 10_000))
+    assert spill.read("large", HistoryTarget()) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff" * 100])
+def test_damaged_files_go(folder: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    """A file that was damaged or cut short is removed with a line in the log, and the edit begins cold."""
+    store = make_store(folder)
+    use(store, A, PROMPT)
+    store.clear()
+    (path,) = files(folder)
+    path.write_bytes(damage)
+    assert 0 == use(store, A, PROMPT)
+    assert not path.exists()
+    assert "holds no usable KV of a" in caplog.text
+
+
+def test_foreign_files_stay(folder: Path) -> None:
+    """What plgd did not write stays, however full the folder is; what a daemon left that was killed goes."""
+    store = make_store(folder, limit_bytes=1)
+    unfinished = folder / f"new-{'0' * 24}-{'1' * 24}.safetensors"
+    foreign = [folder / name for name in ("notes.txt", "model.safetensors", "new-thing", "0" * 24)]
+    for path in (*foreign, unfinished):
+        path.write_bytes(b"x" * 1000)
+    link = folder / f"{'0' * 24}-{'1' * 24}.safetensors"
+    link.symlink_to(foreign[0])
+    store = make_store(folder, limit_bytes=1)
+    use(store, A, PROMPT)
+    store.forget("a")
+    assert {*foreign, link} == set(folder.iterdir())
+
+
+class FullDisk(KeptStates):
+    """A state that the disk has no room for."""
+
+    def save(self, path: Path, model_key: str) -> None:
+        path.write_text(model_key)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_no_error(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """When the disk is full, the log says so, nothing half written stays, and an older state is not lost."""
+    spill = Spill(folder, 10_000, "m")
+    spill.write("a", kept([1, 2]))
+    spill.write("a", FullDisk([1, 2, 3], [], set(), trims_far=True))
+    assert "the KV of a was not written" in caplog.text
+    found = spill.read("a", HistoryTarget())
+    assert found is not None
+    assert ([1, 2], 1) == (found.tokens, len(files(folder)))
+
+
+@pytest.mark.parametrize("fault", ["a file", "open to others", "gone"])
+def test_an_unusable_folder_is_no_error(folder: Path, fault: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Where there is no private folder nothing is written, the log says so, and edits go on without."""
+    caplog.set_level(logging.WARNING)
+    folder.parent.mkdir()
+    if fault == "a file":
+        folder.write_text("in the way")
+    elif fault == "open to others":
+        folder.mkdir()
+        folder.chmod(0o755)
+    store = make_store(folder)
+    if fault == "gone":
+        folder.rmdir()
+    assert [0, 0, 0] == [use(store, label, PROMPT) for label in (A, B, A)]
+    assert str(folder) in caplog.text or "was not written" in caplog.text
+    if fault == "open to others":
+        assert [] == files(folder)
