@@ -3,7 +3,7 @@
 PlgdError
 ├── ConfigError                  the configuration file cannot be used
 ├── InputError                   the request cannot be carried out as it stands
-│   ├── FileMissing, NotAFile, FileUnreadable, NotText, EmptyText
+│   ├── FileMissing, NotAFile, FileUnreadable, NotText
 │   ├── EmptyInstruction, LinesOutOfRange, TextTooLong
 │   ├── ReadOnlyTarget, UnsavedChanges
 │   └── DocumentNotOpen, OutOfSync, DocumentLimit
@@ -46,7 +46,6 @@ __all__ = (
     "DocumentLimit",
     "DocumentNotOpen",
     "EmptyInstruction",
-    "EmptyText",
     "EngineError",
     "FileMissing",
     "FileUnreadable",
@@ -159,20 +158,6 @@ class NotText(InputError):
     @classmethod
     def not_utf8(cls, name: str, offset: int) -> NotText:
         return cls(f"{name} is not UTF-8 (byte {offset}). Convert it to UTF-8 first.")
-
-
-class EmptyText(InputError):
-    """There is no text to rewrite."""
-
-    code = -32015
-
-    @classmethod
-    def of(cls, name: str) -> EmptyText:
-        return cls(f"{name} is empty; there is nothing to rewrite.")
-
-    @classmethod
-    def blank(cls, name: str) -> EmptyText:
-        return cls(f"{name} holds only blanks; there is nothing to rewrite.")
 
 
 class EmptyInstruction(InputError):

@@ -178,7 +178,7 @@ def test_a_model_that_leaves_the_trace_is_noticed() -> None:
 def test_an_own_reply_ends_by_itself_or_not_at_all() -> None:
     """A reply of the model's own is kept up to its end token; one that does not end is none."""
 
-    def record(reply: Sequence[int], max_tokens: int) -> tuple[int, ...] | None:
+    def record(reply: Sequence[int], max_tokens: int, cut_at: int | None = None) -> tuple[int, ...] | None:
         return record_reply(
             trace_of(),
             REPLAYED["off"],
@@ -187,11 +187,15 @@ def test_an_own_reply_ends_by_itself_or_not_at_all() -> None:
             COSTS,
             eos_tokens=frozenset({7}),
             max_tokens=max_tokens,
+            cut_at=cut_at,
             prefill_slice=512,
         )
 
     assert (5, 6, 7) == record([5, 6, 7, 8], 9)
     assert record([5, 6, 5, 6, 7], 4) is None
+    assert (5, 6, 5) == record([5, 6, 5, 6, 7], 4, 3)
+    assert (5, 6, 7) == record([5, 6, 7, 8], 9, 4)
+    assert record([5, 6, 5, 6, 7], 4, 5) is None
 
 
 def test_the_sample_fits_and_is_the_same_every_time() -> None:

@@ -211,11 +211,11 @@ def test_a_conflict_is_said_once(daemon: FakeDaemon, sum_py: Path) -> None:
     assert f"plgd: {warning}\n{SUMMARY}" == plgd("edit", str(sum_py), "-i", "x").stderr.decode()
 
 
-def test_empty_standard_input_is_called_that(daemon: FakeDaemon) -> None:
-    """Nothing on standard input is refused at once, under its own name."""
-    done = plgd("edit", "-", "-i", "x", stdin=b"")
-    assert (1, b"plgd: Standard input is empty") == (done.returncode, done.stderr[:29])
-    assert daemon.asked.empty()
+def test_an_empty_standard_input_can_be_written_into(daemon: FakeDaemon) -> None:
+    """A filter that gets nothing asks for an edit of an empty text."""
+    daemon.answers(EDIT, edit_result(EditStatus.PROPOSED))
+    plgd("edit", "-", "-i", "x", stdin=b"")
+    assert "" == daemon.next_params(EDIT).text
 
 
 def test_endless_standard_input_is_refused(daemon: FakeDaemon, tmp_path: Path) -> None:

@@ -62,7 +62,6 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     refused: dict[str, tuple[bytes, int, str]] = {
         "binary": (b"a\0b", 1, "is a binary file (NUL at byte 1)"),
         "latin-1": (b"caf\xe9", 1, "is not UTF-8 (byte 3)"),
-        "empty": (b"", 1, "is empty; there is nothing to rewrite"),
         "short": (b"one line\n", 2, "Lines 7:9 are not all in"),
     }
     for name, (content, exit_code, reason) in refused.items():

@@ -10,7 +10,6 @@ from plgd.documents.store import DocumentStore
 from plgd.edits.request import prepare
 from plgd.errors import (
     EmptyInstruction,
-    EmptyText,
     FileMissing,
     InvalidParams,
     LinesOutOfRange,
@@ -36,7 +35,7 @@ TEXT = "a\nb\nc\n"
         (EditParams(instruction="x", text=TEXT, max_tokens=0), InvalidParams, "at least 1, not 0"),
         (EditParams(instruction="x" * 65537, text=TEXT), InvalidParams, "65,537 characters; 65,536 are the most"),
         (EditParams(instruction="x", text=TEXT, name="x" * 4097), InvalidParams, "name has 4,097 characters"),
-        (EditParams(instruction="x", text=" \n"), EmptyText, r"text\.txt holds only blanks"),
+        (EditParams(instruction="x", text="", range=LineRange(first=1, last=1)), LinesOutOfRange, "0 lines"),
         (EditParams(instruction="x", text="a\0", name="b.py"), NotText, r"b\.py is a binary file"),
         (EditParams(instruction="x", path="/no/such/file.py"), FileMissing, "no such file"),
         (EditParams(instruction="x", path="/"), NotAFile, "is a folder"),

@@ -90,6 +90,11 @@ def test_a_lone_carriage_return_does_not_join_the_next_line() -> None:
     assert ("a\n", "\n", "c\n") == rewrite_lines(("a\r", "b\n", "\n", "c\n"), 2, 2, "")
 
 
+def test_an_empty_text_gets_whole_lines() -> None:
+    """What is written into an empty text are lines that all end."""
+    assert ("a\n", "b\n") == rewrite_lines((), 1, 0, "a\nb")
+
+
 def test_a_line_without_a_neighbour_takes_the_usual_ending() -> None:
     """Behind a last line without an ending, new lines get the text's usual one."""
     assert ("x\r\n", "b\r\n", "c") == rewrite_lines(("x\r\n", "a"), 2, 2, "b\nc\n")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plgd.documents.document import MAX_BYTES
-from plgd.errors import EmptyText, FileMissing, FileUnreadable, InvalidParams, NotText, TextTooLong
+from plgd.errors import FileMissing, FileUnreadable, InvalidParams, NotText, TextTooLong
 from plgd.paths import Paths
 from scripted_model import ScriptedModel
 from server.conversation import Wire, serving, wire
@@ -22,6 +22,8 @@ REPEATED = "a" * 3000 + "\n"
 
 # The text, what the model makes of it, and what may be said besides.
 EDITS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "an empty text": ("", "print('hello')\n", {}),
+    "blanks": (" \n\t\n", "print('hello')\n", {}),
     "one character": ("x", "y\n", {}),
     "one token repeated": (REPEATED, "a" * 2999 + "b\n", {}),
     "one token repeated, another reply": (REPEATED, "".join(map(chr, range(97, 123))) * 60 + "\n", {}),
@@ -59,8 +61,6 @@ async def test_what_cannot_be_drafted_from_makes_no_difference(
 
 
 REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
-    "an empty text": ({"text": ""}, EmptyText.code, "is empty; there is nothing to rewrite"),
-    "blanks": ({"text": " \n\t\n"}, EmptyText.code, "holds only blanks"),
     "a line of 1 MB": ({"text": "x = 1; " * 150_000}, TextTooLong.code, "the model's limit is 8,192"),
     "a source that is missing": ({"sources": [{"path": "/no/such.py"}]}, FileMissing.code, "/no/such.py"),
     "a source that is no text": ({"sources": [{"text": "a\0b"}]}, NotText.code, "sources[0] is a binary file"),

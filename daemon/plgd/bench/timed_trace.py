@@ -129,6 +129,7 @@ def record_reply(
     *,
     eos_tokens: frozenset[int],
     max_tokens: int,
+    cut_at: int | None = None,
     prefill_slice: int,
 ) -> tuple[int, ...] | None:
     """Return a model's own reply to a trace's prompt; None when it does not end.
@@ -141,6 +142,7 @@ def record_reply(
         costs: the device's prices.
         eos_tokens: what ends a reply; the last token of what is returned is one of them.
         max_tokens: a longer reply is taken to have no end.
+        cut_at: of a longer reply, only so many tokens are wanted; whether it ends is not asked then.
         prefill_slice: prompt tokens per pass.
 
     Raises:
@@ -148,9 +150,10 @@ def record_reply(
     """
     session = Session(make_target(), policy.make_proposer(trace, codec), policy.make_governor(costs))
     _prefill(session, trace.prompt, prefill_slice)
-    _decode(session, Stops(eos_tokens, max_tokens))
+    wanted = max_tokens if cut_at is None else min(cut_at, max_tokens)
+    _decode(session, Stops(eos_tokens, wanted))
     reply = tuple(session.tokens[len(trace.prompt) :])
-    return reply if reply[-1] in eos_tokens else None
+    return reply if reply[-1] in eos_tokens or len(reply) == cut_at else None
 
 
 def _prefill(session: Session, prompt: Sequence[int], prefill_slice: int) -> None:

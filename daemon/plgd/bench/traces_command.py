@@ -50,6 +50,7 @@ class _Run:
         costs: corrected by each reply of the policy `cost`.
         measured: the same, corrected by each reply.
         own: the model's own replies are decoded.
+        max_tokens: replies are cut to this length; None leaves them whole.
         n_repeats: timed replies of each policy.
         prefill_slice: prompt tokens per pass.
         say: told what happens.
@@ -59,6 +60,7 @@ class _Run:
     costs: LiveCosts
     measured: LiveCosts
     own: bool
+    max_tokens: int | None
     n_repeats: int
     prefill_slice: int
     say: Callable[[str], None]
@@ -94,6 +96,7 @@ class _Run:
             self.costs.table,
             eos_tokens=model.eos_tokens,
             max_tokens=max_tokens,
+            cut_at=self.max_tokens,
             prefill_slice=self.prefill_slice,
         )
 
@@ -128,6 +131,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
             LiveCosts(initial),
             LiveCosts(initial),
             own=arguments.replies == "own",
+            max_tokens=arguments.max_tokens,
             n_repeats=arguments.repeats or 1,
             prefill_slice=config.engine.prefill_slice,
             say=progress.say,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from plgd.errors import EmptyText, FileMissing, FileUnreadable, NotAFile, NotText
+from plgd.errors import FileMissing, FileUnreadable, NotAFile, NotText
 from plgd.text.fingerprint import fingerprint
 from plgd.text.lines import split_lines
 
@@ -41,7 +41,7 @@ class Document:
         path: the real file behind it, symbolic links followed.
         data: the bytes, exactly.
         bom: the byte order mark that the text begins with, or nothing.
-        lines: the text after the byte order mark, each line with its ending.
+        lines: the text after the byte order mark, each line with its ending; none in an empty text.
         fingerprint: of `data`.
         version: counts the texts seen under this path or name, from 1.
         n_links: names that the file has on disk; more than one with hard links.
@@ -66,7 +66,7 @@ class Document:
             name: what to call it; by default the last part of `path`.
 
         Raises:
-            FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: as their names say.
+            FileMissing, NotAFile, FileUnreadable, NotText: as their names say.
         """
         found = read_bytes(path)
         document = cls._of(found.data, name or path.name, path)
@@ -83,7 +83,6 @@ class Document:
 
         Raises:
             NotText: NUL characters, or half a surrogate pair, which UTF-8 cannot hold.
-            EmptyText: nothing but blanks.
         """
         try:
             data = text.encode()
@@ -103,12 +102,7 @@ class Document:
         except UnicodeDecodeError as error:
             raise NotText.not_utf8(shown, error.start) from error
         bom = _BOM if text.startswith(_BOM) else ""
-        text = text.removeprefix(bom)
-        if not text:
-            raise EmptyText.of(shown)
-        if text.isspace():
-            raise EmptyText.blank(shown)
-        return cls(name, asked, None, data, bom, split_lines(text), fingerprint(data))
+        return cls(name, asked, None, data, bom, split_lines(text.removeprefix(bom)), fingerprint(data))
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.edits.write import check_writable, replace_file
-from plgd.errors import Conflict, EmptyText, FileMissing, InputError, ReadOnlyTarget
+from plgd.errors import Conflict, FileMissing, InputError, ReadOnlyTarget
 from plgd.text.diff import apply_hunks, diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.rebase import Clash, rebase_hunks
@@ -81,10 +81,10 @@ def _read_again(document: Document, documents: DocumentStore) -> Document:
         current = documents.read(document.asked or _path(document), document.name)
     except FileMissing as error:
         raise Conflict.on(document.shown(), "it was deleted") from error
-    except EmptyText as error:
-        raise Conflict.on(document.shown(), "it is empty now") from error
     except InputError as error:
         raise Conflict.on(document.shown(), f"it can no longer be edited: {error.message.rstrip('.')}") from error
+    if document.lines and not current.lines:
+        raise Conflict.on(document.shown(), "it is empty now")
     if current.path != document.path:
         raise Conflict.on(document.shown(), "it leads to another file now")
     try:

@@ -59,7 +59,7 @@ def prepare(params: EditParams, documents: DocumentStore, client: Hashable = Non
         InvalidParams: not exactly one of `path`, `uri` and `text`, a relative path, `apply` without a path,
             `max_tokens` below 1, an instruction or a name that is too long, or sources that make no sense.
         EmptyInstruction: nothing but blanks.
-        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText: the text or a source cannot be had.
+        FileMissing, NotAFile, FileUnreadable, NotText: the text or a source cannot be had.
         LinesOutOfRange: the range is reversed or runs past the end.
         ReadOnlyTarget: `apply` to a file that cannot be written.
         UnsavedChanges: `apply` to a file of which an editor holds another text.
@@ -73,8 +73,9 @@ def prepare(params: EditParams, documents: DocumentStore, client: Hashable = Non
         raise InvalidParams(f"`max_tokens` must be at least 1, not {params.max_tokens}.")
     document = _document(params, documents, client)
     n_lines = len(document.lines)
+    # An empty text has no lines; all of it is to be rewritten nevertheless.
     lines = params.range or LineRange(first=1, last=n_lines)
-    if not 1 <= lines.first <= lines.last <= n_lines:
+    if params.range is not None and not 1 <= lines.first <= lines.last <= n_lines:
         raise LinesOutOfRange.of(document.shown(), lines.first, lines.last, n_lines)
     if params.mode is EditMode.APPLY and document.path is not None:
         check_writable(document.path)
@@ -97,7 +98,7 @@ def read_text(path: str, documents: DocumentStore, client: Hashable = None, name
 
     Raises:
         InvalidParams: a relative path.
-        FileMissing, NotAFile, FileUnreadable, NotText, EmptyText, OutOfSync: the text cannot be had.
+        FileMissing, NotAFile, FileUnreadable, NotText, OutOfSync: the text cannot be had.
     """
     opened = _held(path, documents, client)
     return documents.read(Path(path), name) if opened is None else documents.of_open(opened, name)

@@ -8,7 +8,7 @@ from typing import Final
 
 from plgd.documents.document import Document
 from plgd.edits.view import view
-from plgd.errors import EmptyText, FileUnreadable, InvalidParams
+from plgd.errors import FileUnreadable, InvalidParams
 from plgd.protocol.drafting import DraftSource
 
 __all__ = ("MAX_SOURCES", "MAX_SOURCE_BYTES", "read_sources")
@@ -30,15 +30,13 @@ def read_sources(sources: Sequence[DraftSource]) -> tuple[str, ...]:
     texts: list[str] = []
     n_bytes = 0
     for place, source in enumerate(sources):
-        try:
-            document = _read(source, f"sources[{place}]")
-        except EmptyText:
-            continue
+        document = _read(source, f"sources[{place}]")
         n_bytes += len(document.data)
         if n_bytes > MAX_SOURCE_BYTES:
             reason = f"with it, the sources are larger than {MAX_SOURCE_BYTES // 2**20} MB"
             raise FileUnreadable.at(document.shown(), reason)
-        texts.append(view(document.lines))
+        if not document.text.isspace() and document.lines:
+            texts.append(view(document.lines))
     return tuple(texts)
 
 

@@ -2,7 +2,8 @@ r"""What the model sees of a text, and the way back.
 
 The model sees lines that all end in `\n`. On the way back, lines that it did not change are the source's own bytes;
 a changed or new line takes the ending of the line it stands for, or else its neighbour's; and the last line has an
-ending if the source's last line has one; an empty last line always has it, or it would be no line.
+ending if the source's last line has one; an empty last line always has it, or it would be no line. In an empty text,
+each new line ends in `\n`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _with_endings(source: Sequence[str], hunk: Hunk, usual_ending: str) -> list[
 def _end_as(source: Sequence[str], lines: list[str], usual_ending: str) -> None:
     """Make the last line end as the source's last line does, and every line before it end at all."""
     lines[:] = [line if ending(line) else line + usual_ending for line in lines]
-    if lines and not ending(source[-1]) and body(lines[-1]):
+    if source and lines and not ending(source[-1]) and body(lines[-1]):
         lines[-1] = body(lines[-1])
 
 

@@ -15,7 +15,6 @@ from plgd.errors import (
     Cancelled,
     ConnectionLost,
     EmptyInstruction,
-    EmptyText,
     FileUnreadable,
     NotText,
     PlgdError,
@@ -212,8 +211,6 @@ def _give_back(content: bytes) -> None:
 
 
 def _decode(content: bytes) -> str:
-    if not content:
-        raise EmptyText.of("Standard input")
     if len(content) > STANDARD_INPUT_LIMIT:
         raise FileUnreadable.at("Standard input", f"it is larger than {STANDARD_INPUT_LIMIT // 2**20} MB")
     try:
