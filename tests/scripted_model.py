@@ -12,8 +12,9 @@ from plgd.engine.cost import ASSUMED_COSTS
 from plgd.engine.kept import KeepingTarget
 from plgd.engine.model import Detokenizer, Known, Span
 from plgd.engine.sampling import GREEDY, Sampling
+from plgd.engine.types import Outcome
 
-__all__ = ("EOS", "ByteTokenizer", "ScriptedModel")
+__all__ = ("EOS", "ByteTokenizer", "FirmCosts", "ScriptedModel")
 
 EOS = 256
 _TURN = 257
@@ -64,6 +65,13 @@ class ByteTokenizer:
         return frozenset(("<|turn|>", "<|end|>"))
 
 
+class FirmCosts(LiveCosts):
+    """Costs that no measurement moves: rounds of a double take as long as the machine is busy."""
+
+    def observe(self, outcome: Outcome) -> None:
+        """Learn nothing."""
+
+
 class ScriptedModel:
     """Answers every prompt with the same words and then ends its reply.
 
@@ -81,12 +89,12 @@ class ScriptedModel:
     eos_tokens = frozenset((EOS,))
     ranges_alone = False
     state_key = "scripted"
-    costs = LiveCosts(ASSUMED_COSTS)
 
     def __init__(
         self, reply: str, *, context_limit: int = 1 << 20, on_target: Callable[[], None] = lambda: None
     ) -> None:
         self.context_limit = context_limit
+        self.costs = FirmCosts(ASSUMED_COSTS)
         self.tokenizer = ByteTokenizer()
         self.targets: list[ScriptedTarget] = []
         self.samplings: list[Sampling] = []
