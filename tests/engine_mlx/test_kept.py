@@ -284,6 +284,26 @@ def test_kept_bytes_are_those_of_the_arrays() -> None:
     assert 0 < expected == kept.n_bytes
 
 
+@pytest.mark.parametrize("kind", ["llama", "llama in 8 bits", "llama in fixed shapes"])
+def test_the_room_of_a_long_reply_is_given_back(kind: str) -> None:
+    """After a reply much longer than its prompt, little more than the prompt is kept, and the next reply is right."""
+    made, prompt = maker(kind), [place * 7 % VOCABULARY for place in range(40)]
+    target = made.target()
+    target.prefill(prompt)
+    target.verify([1] * 700)
+    target.rollback(700)
+    plain_reply(target, 5)
+    grown = KeptCaches(prompt, target._caches, RestorePoints()).n_bytes
+    kept = target.keep(40)
+    assert kept is not None
+    assert grown >= 2 * kept.n_bytes
+    again, cold = made.target(), made.target()
+    cold.prefill([*prompt, 1, 2])
+    n_warm = again.resume(kept, [*prompt, 1, 2])
+    prefill(again, [*prompt, 1, 2], n_warm)
+    assert plain_reply(cold, N_REPLY) == plain_reply(again, N_REPLY)
+
+
 def test_restore_points_are_bounded() -> None:
     """However long a prompt, only some restore points stay: the newest, and ever fewer before them."""
     target = maker("mamba2").target()

@@ -41,5 +41,5 @@ def _sum_bits(weight: mx.array) -> int:
     """Sum the bits, weighted by their places, on the device, where it takes as long as one look at the weights."""
     bits = weight.flatten().view({1: mx.uint8, 2: mx.uint16}.get(weight.itemsize, mx.uint32)).astype(mx.uint32)
     # Odd factors: no changed bit is lost modulo 2**32.
-    total: int = mx.sum(bits * (2 * mx.arange(bits.size, dtype=mx.uint32) + 1)).tolist()
-    return total
+    total = mx.sum(bits * (2 * mx.arange(bits.size, dtype=mx.uint32) + 1)).item()
+    return int(total.real)

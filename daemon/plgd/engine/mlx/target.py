@@ -15,6 +15,7 @@ from plgd.engine.mlx.kept import KeptCaches, RestorePoints
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.spare_rows import cut_spare_rows
 from plgd.errors import EngineError
 
 __all__ = ("Forward", "MlxTarget", "TargetCounts")
@@ -190,7 +191,10 @@ class MlxTarget:
         """Hand over the caches after what was prefilled."""
         self._rollback.release()
         n = self._points.go_back(self._caches, min(n, len(self._prefilled)))
-        return KeptCaches(self._prefilled[:n], self._caches, self._points) if n else None
+        if not n:
+            return None
+        cut_spare_rows(self._caches)
+        return KeptCaches(self._prefilled[:n], self._caches, self._points)
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft; behind an in-flight step, feed that step's token in the place of draft[0]."""

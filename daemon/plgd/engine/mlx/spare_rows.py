@@ -1,0 +1,42 @@
+"""Spare rows: the room that a reply leaves behind its prompt in caches of one row per token."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import mlx.core as mx
+from mlx.utils import tree_flatten, tree_map
+from mlx_lm.models.cache import ChunkedKVCache
+
+from plgd.engine.mlx.rollback import drops_rows, leaves_of
+
+__all__ = ("cut_spare_rows",)
+
+# An instruction and the first rounds of a reply fit in, so that nothing is copied before the first token.
+ROOM: Final = 128
+# Caches grow by so many rows (mlx-lm's `KVCache.step`); less is not worth a copy.
+STEP: Final = 256
+
+
+def cut_spare_rows(caches: list[Any]) -> None:
+    """Give back the memory of rows that hold nothing, but for room for the beginning of the next edit.
+
+    Args:
+        caches: mlx-lm's; nothing is being computed on them.
+    """
+    for cache, _ in leaves_of(caches):
+        # Chunks are bounded, and restore points hold on to their arrays.
+        if not drops_rows(cache) or isinstance(cache, ChunkedKVCache) or cache.keys is None:
+            continue
+        n_rows = -(-(cache.offset + ROOM) // STEP) * STEP
+        (_, longest), *_ = tree_flatten([cache.keys])
+        if longest.shape[-2] - n_rows >= STEP:
+            cache.keys, cache.values = tree_map(lambda array, n=n_rows: _cut(array, n), (cache.keys, cache.values))
+
+
+def _cut(array: mx.array, n_rows: int) -> mx.array:
+    """Copy the first rows of an array [B, H, rows, D]: a slice would hold on to all of it."""
+    copy = mx.zeros((*array.shape[:-2], n_rows, array.shape[-1]), array.dtype)
+    copy[..., :, :] = array[..., :n_rows, :]
+    mx.eval(copy)
+    return copy
