@@ -129,6 +129,8 @@ def range_around(before: str, after: str, rng: Random) -> tuple[int, int, str] |
     first, end, new_end = first - up, end + down, new_end + down
     if end <= first or end - first > MAX_RANGE or end - first >= len(old) - 1 or new_end <= first:
         return None
+    if all(is_blank(line) for line in old[first:end]):
+        return None  # nobody selects that
     return first + 1, end, "".join(new[first:new_end])
 
 

@@ -21,7 +21,7 @@ def said(name: str, others: Iterable[str]) -> str | None:
 
 
 def doing(name: str, others: Iterable[str]) -> str | None:
-    """Say what a function does: `loads user settings` for `load_user_settings`; None where `said` is or without a verb."""
+    """Say what a function does: `loads user settings` for `load_user_settings`; None as for `said`, or without verb."""
     verb, *rest = parts_of(name) or [""]
     words = said(name, others)
     if words is None or verb not in VERBS or not rest:

@@ -6,6 +6,7 @@ import re
 from random import Random
 from typing import Final
 
+from training.new_names import new_key
 from training.words import ADJECTIVES, NOUNS, VERBS, line_list, sentence, snake, title_words, word
 
 __all__ = ("bare", "new_condition", "new_expression", "new_keyword", "new_literal", "new_number", "new_string")
@@ -38,6 +39,8 @@ def new_string(old: str, rng: Random) -> str:
     if " " in old.strip():
         text = sentence(rng)
         return text + "." if old.rstrip().endswith(".") else text
+    if re.fullmatch(r"[A-Za-z][\w-]+", old) and rng.random() < DERIVED and (near := new_key(old, "", rng)) is not None:
+        return near
     words = title_words(rng, rng.choice((1, 1, 2)))
     if old.isupper():
         return "_".join(words).upper()

@@ -68,6 +68,14 @@ EXAMPLES = (
     Example("remove_argument", "a.py", "go(a, n=1)\n", "go(a)\n"),
     Example("change_error", "a.py", "raise KeyError(1)\n", "raise <new>(1)\n"),
     Example("set_variable", "a.py", "a = f(1)\n", "a = <new>\n"),
+    Example("fix_missing", "a.py", "def f(a):\n    return a\n", "def f(a):\n    return a\n", (("what", "return"),)),
+    Example(
+        "include_limit",
+        "a.py",
+        "def f(a):\n    return a < 3\n\n\ndef g(a):\n    return a == 3\n",
+        "def f(a):\n    return a <= 3\n\n\ndef g(a):\n    return a == 3\n",
+        (("limit", "3"), ("function", "f")),
+    ),
     Example("delete_function", "a.py", FUNCTIONS, "def second():\n    return 2\n", (("name", "first"),)),
     Example(
         "delete_function", "last.py", FUNCTIONS, "def first(total):\n    return total + 1\n", (("name", "second"),)

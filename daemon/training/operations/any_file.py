@@ -31,8 +31,9 @@ __all__ = (
 
 FLAT: Final = ("markdown", "text", "toml", "ini", "bash", "css")
 PROSE: Final = ("markdown", "text", "rst")
+SETTINGS: Final = ("toml", "ini", "yaml")
 # How often a word without a near one is replaced by a noun.
-STRANGE: Final = 0.25
+STRANGE: Final = 0.1
 MAX_LINE: Final = 70
 
 
@@ -183,7 +184,7 @@ def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
             content,
         ):
             continue
-        if passage.language == "json" or (passage.language in ("css", "scss", "html") and not content.endswith(";")):
+        if _is_no_statement(passage.language, content):
             continue
         found.append(index)
     if not found or len(lines) < 3:
@@ -203,6 +204,13 @@ def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
     ):
         return None  # a paragraph of its own: what becomes of the blank lines is a matter of taste
     return index
+
+
+def _is_no_statement(language: str, content: str) -> bool:
+    """Tell whether a line of data is a part of something longer, or the head of a section."""
+    if language in SETTINGS:
+        return re.search(r"^\[|:$", content) is not None
+    return language == "json" or (language in ("css", "scss", "html") and not content.endswith(";"))
 
 
 def _other_word(old: str, passage: Passage, rng: Random) -> str | None:

@@ -37,7 +37,7 @@ _PEOPLE: Final = word_list("people")
 _USUAL: Final = _CALENDAR.union(_CITIES, _PEOPLE)
 _PRODUCTS: Final = word_list("products")
 # How often a word without a near one is replaced by a noun: names are changed as well.
-STRANGE: Final = 0.25
+STRANGE: Final = 0.1
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,:/-])(?:\d{{1,2}} (?:{'|'.join(_MONTHS)}) \d{{4}}|\d[\d,]*\d|\d{{2,}})(?![\w:/-]|[.,]\d)"
 )
