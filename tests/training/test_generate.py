@@ -188,6 +188,11 @@ def test_a_range_holds_the_change() -> None:
         first, last, new = found
         lines = split_lines(before)
         assert after == "".join([*lines[: first - 1], new, *lines[last:]])
+    assert all(
+        found is None or "".join(split_lines("a\n\n\nb\nc\n")[found[0] - 1 : found[1]]).strip()
+        for seed in range(40)
+        for found in [range_around("a\n\n\nb\nc\n", "a\n\nx\n\nb\nc\n", random.Random(seed))]
+    )
     assert range_around("a\nb\n", "c\nd\n", random.Random(1)) is None
 
 

@@ -15,6 +15,7 @@ __all__ = (
     "nothing",
 )
 
+_PAIR: Final = re.compile(r"""^ *["']?([A-Za-z_]\w*)["']?(?: = |: )("[\w. -]+"|\w[\w.]*),?$""", re.MULTILINE)
 EVERY: Final = (*CODE, "python", "markdown", "text", "json", "toml", "yaml")
 
 
@@ -22,11 +23,13 @@ def nothing(passage: Passage, rng: Random) -> Edit | None:
     """Leave a text as it is."""
     options: list[Operator] = [_absent_name, _said_so]
     if passage.language == "python":
-        options += [_python_done, _python_done]
+        options += [_python_done, _python_done, _imported_already]
     if passage.language in ("markdown", "text"):
         options += [_prose_done]
     if passage.language in CODE:
         options += [_code_done]
+    if passage.language in ("json", "toml", "yaml"):
+        options += [_set_already, _set_already]
     return rng.choice(options)(passage, rng)
 
 
@@ -43,6 +46,23 @@ def _absent_name(passage: Passage, rng: Random) -> Edit | None:
     if draw < 0.6:
         return Edit("no_change", passage.text, {"old": old, "new": word(rng)})
     return Edit("no_change", passage.text, {"absent": old})
+
+
+def _set_already(passage: Passage, rng: Random) -> Edit | None:
+    """A key that has the wanted value."""
+    found = _PAIR.findall(passage.text)
+    keys = [key for key, _ in found]
+    single = [(key, value) for key, value in found if keys.count(key) == 1]
+    if not single:
+        return None
+    key, value = rng.choice(single)
+    return Edit("no_change", passage.text, {"key": key, "value": value.strip('"')})
+
+
+def _imported_already(passage: Passage, rng: Random) -> Edit | None:
+    """A module that is imported."""
+    found = re.findall(r"^import (\w+)$", passage.text, re.MULTILINE)
+    return Edit("no_change", passage.text, {"module": rng.choice(found)}) if found else None
 
 
 def _said_so(passage: Passage, rng: Random) -> Edit | None:

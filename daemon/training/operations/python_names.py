@@ -387,8 +387,8 @@ def _is_self(node: ast.expr) -> bool:
 
 
 OPERATIONS: Final = (
-    Operation("rename_variable", rename_variable, PYTHON, 18),
-    Operation("rename_two", rename_two, PYTHON, 4),
+    Operation("rename_variable", rename_variable, PYTHON, 30),
+    Operation("rename_two", rename_two, PYTHON, 6),
     Operation("rename_function", rename_function, PYTHON, 7, "def "),
     Operation("rename_method", rename_method, PYTHON, 4, "class "),
     Operation("rename_class", rename_class, PYTHON, 3, "class "),

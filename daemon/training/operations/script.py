@@ -263,7 +263,7 @@ def _functions(passage: Passage) -> list[tuple[str, int, int]]:
 
 
 OPERATIONS: Final = (
-    Operation("js_rename_variable", rename_variable, SCRIPT, 6),
+    Operation("js_rename_variable", rename_variable, SCRIPT, 8),
     Operation("js_rename_function", rename_function, SCRIPT, 3, "function", makes=("rename_function",)),
     Operation("js_rename_class", rename_class, SCRIPT, 1, makes=("rename_class",)),
     Operation("js_add_parameter", add_parameter, SCRIPT, 1.2, "function", makes=("add_parameter",)),
