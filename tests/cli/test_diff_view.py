@@ -38,6 +38,13 @@ def test_controls_become_pictures() -> None:
     ) == render(diff)
 
 
+def test_turned_writing_is_shown() -> None:
+    """Marks that turn the direction of writing are shown by number: a line reads as the bytes stand."""
+    assert "+if ok: <202E># <2066>" in ESCAPE.sub(
+        "", render("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+if ok: \u202e# \u2066\n")
+    )
+
+
 def test_removed_dashes_are_no_header() -> None:
     """A removed line that begins with dashes is shown as removed."""
     shown = render("--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a comment\n+++ b\n")

@@ -45,11 +45,11 @@ def test_kept_archives_are_not_fetched_again(tmp_path: Path) -> None:
 
 
 def test_another_file_under_the_same_name_is_refused(tmp_path: Path) -> None:
-    """A wrong hash is an error that names the file and both hashes."""
+    """A wrong hash is an error that names the file and both hashes, and says what to do."""
     make_archives(tmp_path, {"m/a.py": (LONG, CHANGED)})
     package = listed(tmp_path)
     (tmp_path / "p-1.whl").write_bytes(b"something else")
-    with pytest.raises(BenchError, match=package.after.sha256):
+    with pytest.raises(BenchError, match=f"{package.after.sha256}; delete it, and it is fetched again"):
         load_corpus((package,), tmp_path, n_each=3, say=SAID.append)
 
 

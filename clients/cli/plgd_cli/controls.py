@@ -7,8 +7,9 @@ from typing import Final
 
 __all__ = ("visible",)
 
-# C0 and C1 controls but tab and line feed.
-CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# C0 and C1 controls but tab and line feed, and the marks that turn the direction of writing, which can make a line read
+# as another one than it is (CVE-2021-42574).
+CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:

@@ -134,7 +134,7 @@ def fetch_release(name: str, kind: Kind, release: Release, folder: Path, say: Ca
                 raise BenchError.unreadable(release.file, f"the index gave {names or 'nothing'} instead")
             _check(found, release)
             found.replace(kept)
-    _check(kept, release)
+    _check(kept, release, "; delete it, and it is fetched again")
     return kept
 
 
@@ -152,11 +152,11 @@ def _download(name: str, kind: Kind, release: Release, folder: Path) -> None:
         raise BenchError.unreadable(f"{name} {release.version}", said.splitlines()[-1]) from error
 
 
-def _check(archive: Path, release: Release) -> None:
+def _check(archive: Path, release: Release, remedy: str = "") -> None:
     try:
         with archive.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise BenchError.unreadable(str(archive), str(error.strerror)) from error
     if found != release.sha256:
-        raise BenchError.unreadable(str(archive), f"its SHA-256 is {found}, not {release.sha256}")
+        raise BenchError.unreadable(str(archive), f"its SHA-256 is {found}, not {release.sha256}{remedy}")
