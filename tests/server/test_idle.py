@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-import pytest
 
 from doubles import FailingTarget
 from plgd.config import WarmConfig
