@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-
 from doubles import FailingTarget
 from plgd.config import WarmConfig
 from plgd.documents.open import OpenDocuments, TextEdit
