@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from plgd.bench.machine import know_costs, open_machine
 from plgd.config import Config, ModelConfig
+from plgd.engine.mlx.neighbours import Neighbours
+from plgd.engine.mlx.step_costs import read_step_costs
 from plgd.errors import BenchError
 from plgd.paths import Paths
 from tiny_models import write_model
@@ -27,4 +31,19 @@ def test_step_costs_that_cannot_be_kept_are_told(tmp_path: Path) -> None:
     machine = open_machine(str(write_model(tmp_path / "model")), (), paths, Config())
     paths.step_costs_dir.touch()
     with pytest.raises(BenchError, match="was not written: File exists"):
-        know_costs(machine.model, paths, on_progress=lambda _: None)
+        know_costs(machine.model, paths, on_progress=lambda _: None, watch=_neighbours(0.0))
+
+
+def test_step_costs_of_a_busy_machine_are_not_kept(tmp_path: Path) -> None:
+    """What was measured beside other programs serves this run alone; a quiet machine's table is kept for the daemon."""
+    paths = Paths(tmp_path, tmp_path, tmp_path)
+    model = open_machine(str(write_model(tmp_path / "model")), (), paths, Config()).model
+    know_costs(model, paths, on_progress=lambda _: None, watch=_neighbours(1.0))
+    assert read_step_costs(model, paths.step_costs_dir) is None
+    costs = know_costs(model, paths, on_progress=lambda _: None, watch=_neighbours(0.0))
+    assert costs == read_step_costs(model, paths.step_costs_dir)
+
+
+def _neighbours(n_busy: float) -> Callable[[], Neighbours]:
+    """Other programs that keep so many processors busy."""
+    return lambda: Neighbours(None, lambda: n_busy * (os.cpu_count() or 1))

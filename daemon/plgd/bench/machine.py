@@ -15,6 +15,7 @@ from plgd.engine.cost import StepCosts
 from plgd.engine.mlx.device import describe_device
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
+from plgd.engine.mlx.neighbours import QUIET_SHARE, Neighbours
 from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs
 from plgd.errors import BenchError
 from plgd.models.catalog import resolve
@@ -114,13 +115,22 @@ def open_machine(
     return Machine(model, PlainArm(model.network, model.eos_tokens), describe(model.name))
 
 
-def know_costs(model: MlxModel, paths: Paths, *, on_progress: Callable[[str], None]) -> StepCosts:
-    """Return the step costs that the daemon knows, every width warmed up; measure and keep them where it knows none.
+def know_costs(
+    model: MlxModel,
+    paths: Paths,
+    *,
+    on_progress: Callable[[str], None],
+    watch: Callable[[], Neighbours] = Neighbours,
+) -> StepCosts:
+    """Return the step costs that the daemon knows, every width warmed up; measure them where it knows none.
+
+    What was measured is kept for the daemon if the machine was quiet: a bad table would slow every later edit.
 
     Args:
         model: the loaded model.
         paths: the user's folders.
         on_progress: is told what happens.
+        watch: begins to watch the other programs.
 
     Raises:
         EngineError: the model failed.
@@ -128,11 +138,13 @@ def know_costs(model: MlxModel, paths: Paths, *, on_progress: Callable[[str], No
     """
     costs = read_step_costs(model, paths.step_costs_dir)
     if costs is None:
+        neighbours = watch()
         costs = measure_step_costs(model, on_progress=lambda percent: on_progress(f"step costs {percent:.0f} %"))
-        try:
-            keep_step_costs(model, paths.step_costs_dir, costs)
-        except OSError as error:
-            raise BenchError.unwritable(str(paths.step_costs_dir), str(error.strerror)) from error
+        if neighbours.share() <= QUIET_SHARE:
+            try:
+                keep_step_costs(model, paths.step_costs_dir, costs)
+            except OSError as error:
+                raise BenchError.unwritable(str(paths.step_costs_dir), str(error.strerror)) from error
     on_progress("warming up the widths of the table")
     model.warm_up(costs.candidates())
     return costs
