@@ -1,0 +1,169 @@
+"""What the daemon does for edits, and for texts that are to become warm: both are jobs on the model."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from plgd.config import Config
+from plgd.documents.document import Document
+from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
+from plgd.edits.drafting import settle_drafting
+from plgd.edits.events import JobEvent, JobResult
+from plgd.edits.job import edit_steps
+from plgd.edits.request import prepare, read_text
+from plgd.edits.warm_up import warm_steps
+from plgd.errors import Cancelled, PlgdError
+from plgd.protocol import methods
+from plgd.protocol.daemon import JobInfo
+from plgd.protocol.documents import WarmParams, WarmResult
+from plgd.protocol.edits import EditParams, EditResult
+from plgd.server.dispatch import Call, Dispatcher
+from plgd.server.edit_feed import EditFeed, replaced_result
+from plgd.server.edit_log import EditNotes, logged_edit
+from plgd.server.lifecycle import Lifecycle
+from plgd.server.model_handlers import ModelHandlers
+from plgd.server.scheduler import Ending, Job
+from plgd.server.worker import Worker
+
+__all__ = ("EditHandlers",)
+
+
+class EditHandlers:
+    """Checks requests at once, queues their jobs and waits for them.
+
+    Args:
+        config: the user's settings.
+        worker: owns the model.
+        models: finds the model that a request names.
+        lifecycle: knows whether the daemon is about to stop.
+        documents: those that are open, and the versions of those seen.
+        store: what is kept of them between edits; the worker's.
+        on_read: told of every file that was read for an edit or to become warm.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        worker: Worker[JobEvent, JobResult],
+        models: ModelHandlers,
+        lifecycle: Lifecycle,
+        *,
+        documents: DocumentStore,
+        store: WarmStore,
+        on_read: Callable[[Path], None],
+    ) -> None:
+        self._config = config
+        self._worker = worker
+        self._models = models
+        self._lifecycle = lifecycle
+        self._documents = documents
+        self._store = store
+        self._on_read = on_read
+        self._feeds: dict[str, EditFeed] = {}
+
+    def register(self, dispatcher: Dispatcher) -> None:
+        """Let every method be answered."""
+        dispatcher.add(methods.EDIT, self.edit)
+        dispatcher.add(methods.DOCUMENT_WARM, self.warm)
+
+    @property
+    def jobs(self) -> tuple[JobInfo, ...]:
+        """The jobs that wait or run."""
+        return tuple(feed.info for feed in self._feeds.values())
+
+    async def edit(self, call: Call, params: EditParams) -> EditResult:
+        """Check the input at once, then queue the edit and wait for it."""
+        with logged_edit(params.path or params.uri) as notes:
+            notes.result = await self._edit(call, params, notes)
+            return notes.result
+
+    async def _edit(self, call: Call, params: EditParams, notes: EditNotes) -> EditResult:
+        received = time.monotonic()
+        self._lifecycle.check_open()
+        settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
+        prepared = await to_thread.run_sync(prepare, params, self._documents, call.client)
+        document = prepared.document
+        model = notes.model = await self._models.find(params.model)
+        session = secrets.token_hex(8)
+        feed = EditFeed(call, session, document.shown())
+        job: Job[JobEvent, JobResult] = Job(
+            model=model,
+            key=(document.path, prepared.lines) if document.path is not None else None,
+            start=lambda loaded: edit_steps(
+                prepared,
+                session=session,
+                received=received,
+                documents=self._documents,
+                model=loaded,
+                config=self._config,
+                warm=self._store if self._config.warm.enabled else None,
+            ),
+            observer=feed,
+        )
+        outcome = await self._run(feed, session, job)
+        self._note_read(document)
+        self._lifecycle.n_edits += 1
+        return outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
+
+    async def warm(self, call: Call, params: WarmParams) -> WarmResult:
+        """Read a text and prefill it, in its turn with the edits."""
+        received = time.monotonic()
+        find = partial(read_text, params.path, self._documents, call.client)
+        document = await to_thread.run_sync(find)
+        model = await self._models.find(params.model)
+        session = secrets.token_hex(8)
+        feed = EditFeed(call, session, document.shown())
+        job: Job[JobEvent, JobResult] = Job(
+            model=model,
+            key=("warm", document.path),
+            start=lambda loaded: warm_steps(
+                document,
+                received=received,
+                model=loaded,
+                warm=self._store,
+                slice_tokens=self._config.engine.prefill_slice,
+            ),
+            observer=feed,
+        )
+        outcome = await self._run(feed, session, job)
+        self._note_read(document)
+        if not isinstance(outcome, WarmResult):
+            raise Cancelled
+        return outcome
+
+    def _note_read(self, document: Document) -> None:
+        if document.path is not None and self._config.warm.enabled:
+            self._on_read(document.path)
+
+    async def _run(self, feed: EditFeed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
+        """Queue a job and wait for its result, or for the newer job that takes its place."""
+        self._lifecycle.check_open()
+        self._worker.submit(job)
+        self._feeds[session] = feed
+        try:
+            outcome = await self._wait_for(feed, job)
+        finally:
+            del self._feeds[session]
+        if isinstance(outcome, PlgdError):
+            raise outcome
+        if outcome is Ending.CANCELLED:
+            raise Cancelled
+        return outcome
+
+    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, JobResult]) -> JobResult | PlgdError | Ending:
+        try:
+            await feed.over.wait()
+        except anyio.get_cancelled_exc_class():
+            # The worker decides whether the cancel came in time: what it has written, it answers.
+            self._worker.cancel(job)
+            with anyio.CancelScope(shield=True):
+                await feed.over.wait()
+        return feed.outcome
