@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from plgd.engine.mlx.text import MlxTokenizer
 from training.cases import read_shard, shards
+from training.decisions import Weights
 from training.examples import Example, Tokens, make_example, open_tokenizer
 
 __all__ = ("LENGTH_STEP", "Batch", "batches", "make_batches", "tokenize")
@@ -34,12 +35,14 @@ class Batch:
         tokens: [rows, columns].
         places: where, in `tokens` laid out flat, the next token is one of a reply, [M].
         targets: those next tokens, [M].
+        weights: how much each of them counts, [M].
         n_real: tokens that are not filling.
     """
 
     tokens: Tokens
     places: npt.NDArray[np.int64]
     targets: Tokens
+    weights: Weights
     n_real: int
 
     @classmethod
@@ -53,7 +56,8 @@ class Batch:
             start = row * n_columns + len(example.prompt) - 1
             places.append(np.arange(start, start + len(example.reply)))
         flat = np.concatenate(places)
-        return cls(tokens, flat, tokens.ravel()[flat + 1], sum(example.n_tokens for example in examples))
+        weights = np.concatenate([example.weights for example in examples])
+        return cls(tokens, flat, tokens.ravel()[flat + 1], weights, sum(example.n_tokens for example in examples))
 
 
 def batches(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,6 +19,7 @@ from plgd.engine.model import Tokenizer
 from plgd.protocol.edits import LineRange
 from plgd.text.lines import split_lines
 from training.cases import Case
+from training.decisions import Weights, weigh
 
 __all__ = ("Example", "Tokens", "case_prompt", "make_example", "open_tokenizer", "wanted_text")
 
@@ -31,10 +33,12 @@ class Example:
     Attributes:
         prompt: up to the first token of the new text.
         reply: the new text, the fence that closes it and the token that ends the turn.
+        weights: how much each token of the reply counts.
     """
 
     prompt: Tokens
     reply: Tokens
+    weights: Weights
 
     @property
     def n_tokens(self) -> int:
@@ -70,8 +74,10 @@ def make_example(case: Case, tokenizer: MlxTokenizer) -> Example:
     The reply is tokenized by itself, since its first token follows a prompt whose tokens stand.
     """
     prompt = case_prompt(case, tokenizer)
-    reply = tokenizer.encode(wanted_text(case) + prompt.fence)
-    return Example(np.array(prompt.tokens, np.int32), np.array([*reply, min(tokenizer.eos_tokens)], np.int32))
+    reply = [*tokenizer.encode(wanted_text(case) + prompt.fence), min(tokenizer.eos_tokens)]
+    source = tokenizer.encode(_source_text(case) + prompt.fence)
+    weights = weigh([*source, reply[-1]], reply, lambda token: _ends_line(tokenizer, token))
+    return Example(np.array(prompt.tokens, np.int32), np.array(reply, np.int32), weights)
 
 
 def case_prompt(case: Case, tokenizer: Tokenizer) -> Prompt:
@@ -84,3 +90,14 @@ def case_prompt(case: Case, tokenizer: Tokenizer) -> Prompt:
 def wanted_text(case: Case) -> str:
     r"""Return the right answer as the model is to write it: every line ends in `\n`, no byte order mark."""
     return view(split_lines(case.new_text.removeprefix("\ufeff")))
+
+
+def _source_text(case: Case) -> str:
+    """Return what the reply rewrites, as the model is shown it."""
+    lines = split_lines(case.text.removeprefix("\ufeff"))
+    return view(lines[(case.first_line or 1) - 1 : case.last_line])
+
+
+@cache
+def _ends_line(tokenizer: MlxTokenizer, token: int) -> bool:
+    return "\n" in tokenizer.decode([token])

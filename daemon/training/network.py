@@ -59,9 +59,15 @@ class Network:
         self._loss = maybe(_loss, dynamic=True)
 
     def loss(
-        self, tokens: torch.Tensor, n_rows: int, n_columns: int, places: torch.Tensor, targets: torch.Tensor
+        self,
+        tokens: torch.Tensor,
+        n_rows: int,
+        n_columns: int,
+        places: torch.Tensor,
+        targets: torch.Tensor,
+        weights: torch.Tensor,
     ) -> torch.Tensor:
-        """Return the mean cross-entropy in nats.
+        """Return the weighted mean of the cross-entropy in nats.
 
         Args:
             tokens: rows of equal length one behind the other, filled up at the end, [N].
@@ -69,9 +75,10 @@ class Network:
             n_columns: tokens of a row; n_rows * n_columns <= N.
             places: where in `tokens` a loss is taken, [M].
             targets: the token after each of them, [M].
+            weights: how much each counts, [M].
         """
         hidden = self.hidden(tokens, n_rows, n_columns)
-        loss: torch.Tensor = self._loss(hidden[places], self._norm, self._head, targets, self._shape.norm_eps)
+        loss: torch.Tensor = self._loss(hidden[places], self._norm, self._head, targets, weights, self._shape.norm_eps)
         return loss
 
     def hidden(self, tokens: torch.Tensor, n_rows: int, n_columns: int) -> torch.Tensor:
@@ -146,7 +153,12 @@ def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
 
 
 def _loss(
-    hidden: torch.Tensor, norm: torch.Tensor, head: torch.Tensor, targets: torch.Tensor, eps: float
+    hidden: torch.Tensor,
+    norm: torch.Tensor,
+    head: torch.Tensor,
+    targets: torch.Tensor,
+    weights: torch.Tensor,
+    eps: float,
 ) -> torch.Tensor:
     logits = F.linear(_normalized(hidden, norm, eps).to(head.dtype), head).float()  # [M, vocabulary]
-    return F.cross_entropy(logits, targets)
+    return torch.dot(F.cross_entropy(logits, targets, reduction="none"), weights) / weights.sum()

@@ -84,9 +84,10 @@ class Trainer:
         flat = torch.zeros(self._n_tokens, dtype=torch.int32)
         flat[: n_rows * n_columns] = torch.from_numpy(batch.tokens).ravel()
         places, targets = torch.from_numpy(batch.places), torch.from_numpy(batch.targets).long()
-        tokens, places, targets = (x.to(self.team.device, non_blocking=True) for x in (flat, places, targets))
+        arrays = (flat, places, targets, torch.from_numpy(batch.weights))
+        tokens, places, targets, weights = (x.to(self.team.device, non_blocking=True) for x in arrays)
         with sdpa_kernel(ATTENTION) if self._on_gpu else nullcontext():
-            loss = self._network.loss(tokens, n_rows, n_columns, places, targets)
+            loss = self._network.loss(tokens, n_rows, n_columns, places, targets, weights)
             loss.backward()
         self.team.average(self.lora.flat.grad)
         norm = torch.nn.utils.clip_grad_norm_([self.lora.flat], self._clip)

@@ -15,8 +15,9 @@ from training.examples import Example, make_example, open_tokenizer
 
 
 def example(n_prompt: int, n_reply: int) -> Example:
-    """Make an example whose tokens count up from 1."""
-    return Example(np.arange(1, n_prompt + 1, dtype=np.int32), np.arange(100, 100 + n_reply, dtype=np.int32))
+    """Make an example whose tokens count up from 1; so do the reply's weights."""
+    prompt, reply = np.arange(1, n_prompt + 1, dtype=np.int32), np.arange(100, 100 + n_reply, dtype=np.int32)
+    return Example(prompt, reply, np.arange(1, n_reply + 1, dtype=np.float32))
 
 
 def test_losses_are_taken_at_the_reply() -> None:
@@ -26,6 +27,7 @@ def test_losses_are_taken_at_the_reply() -> None:
     assert [100, 101, 100, 101, 102, 103, 100, 101, 102] == batch.targets.tolist()
     assert batch.targets.tolist() == batch.tokens.ravel()[batch.places + 1].tolist()
     assert [2, 3, 16, 17, 18, 19, 40, 41, 42] == batch.places.tolist()
+    assert [1, 2, 1, 2, 3, 4, 1, 2, 3] == batch.weights.tolist()
     assert 22 == batch.n_real
 
 

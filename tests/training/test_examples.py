@@ -69,3 +69,14 @@ def test_the_reply_ends_with_fence_and_turn(base: Path, name: str, reply: str) -
     *text, end = make_example(CASES[name], tokenizer).reply.tolist()
     assert reply == tokenizer.decode(text)
     assert {end} == tokenizer.eos_tokens
+
+
+def test_the_changed_words_of_a_case_weigh_more(base: Path) -> None:
+    """Of a range, too, only what differs from its lines, and what stands right behind, weighs more."""
+    tokenizer = open_tokenizer(base)
+    for case in (make_case("a = 7\nb = 2\nc = 3\n", "a = 7\nb = 4\nc = 3\n"), CASES["range"]):
+        example = make_example(case, tokenizer)
+        heavy = example.reply[example.weights > 1].tolist()
+        assert "4" in tokenizer.decode(heavy)
+        assert not set("abc=73`") & set(tokenizer.decode(heavy))
+        assert len(example.weights) == len(example.reply)

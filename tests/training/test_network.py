@@ -81,15 +81,16 @@ def test_hidden_states_are_those_of_transformers(base: Base, lora: Lora) -> None
 
 
 def test_loss_is_that_of_transformers(base: Base, lora: Lora) -> None:
-    """The loss is the mean cross-entropy at the named places, and its gradient reaches every pair."""
+    """The loss is the weighted mean cross-entropy at the named places, and its gradient reaches every pair."""
     network = Network(base, lora, device="cpu", dtype=torch.float32, max_length=32)
     tokens = torch.randint(3, 370, (1, 12), generator=torch.Generator().manual_seed(4))
     places = torch.tensor([5, 6, 9])
-    loss = network.loss(tokens.flatten(), 1, 12, places, tokens.flatten()[places + 1])
+    weights = torch.tensor([1.0, 4.0, 1.0])
+    loss = network.loss(tokens.flatten(), 1, 12, places, tokens.flatten()[places + 1], weights)
     with torch.no_grad():
         logits = reference(base, lora)(tokens).logits[0, places]
-    expected = torch.nn.functional.cross_entropy(logits, tokens[0, places + 1])
-    assert torch.allclose(expected, loss, atol=1e-5)
+    by_place = torch.nn.functional.cross_entropy(logits, tokens[0, places + 1], reduction="none")
+    assert torch.allclose((by_place[0] + 4 * by_place[1] + by_place[2]) / 6, loss, atol=1e-5)
     loss.backward()
     assert (lora.flat.grad != 0).float().mean() > 0.99
 
@@ -104,7 +105,7 @@ def test_compiling_changes_nothing(base: Base, lora: Lora) -> None:
     for n_rows, n_columns in ((4, 16), (2, 32), (7, 8)):
         tokens = torch.randint(3, 370, (64,), generator=torch.Generator().manual_seed(n_rows))
         places = torch.arange(3, 3 + n_rows)
-        arguments = (tokens, n_rows, n_columns, places, tokens[places + 1])
+        arguments = (tokens, n_rows, n_columns, places, tokens[places + 1], 1.0 + torch.arange(n_rows))
         assert torch.allclose(plain.loss(*arguments), compiled.loss(*arguments), atol=1e-5)
         n_graphs.append(torch._dynamo.utils.counters["stats"]["unique_graphs"])
     assert [3, 3, 3] == n_graphs
