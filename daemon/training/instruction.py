@@ -8,12 +8,13 @@ from typing import Final
 from training.edit import Edit, Passage
 from training.manner import SEEN, UNSEEN, is_imperative, lower, say, slip
 from training.phrasing import choose, fill, load_phrasings, settle
+from training.variation import vary
 
 __all__ = ("instruct",)
 
 # Shares of instructions.
 LOWER_CASE: Final = 0.4
-MISTYPED: Final = 0.035
+MISTYPED: Final = 0.06
 UNSEEN_MANNER: Final = 0.5
 
 
@@ -33,11 +34,15 @@ def instruct(edit: Edit, passage: Passage, rng: Random, *, unseen: bool) -> str 
     if template is None:
         return None
     text = settle(template.text, rng)
+    text = text if unseen else vary(text, rng)
     imperative = is_imperative(text)
     if rng.random() < LOWER_CASE:
         text = lower(text)
     if rng.random() < MISTYPED:
         text = slip(text, rng)
-    text = fill(text, {**edit.hints, **edit.slots}, rng)
+    words = {**edit.hints, **edit.slots}
+    text = fill(text, words, rng)
+    # Behind bare words nothing may stand that could be more of them.
+    imperative = imperative and not any(" " in word and text.endswith(word) for word in words.values())
     manner = UNSEEN if unseen and rng.random() < UNSEEN_MANNER else SEEN
     return say(text, passage.name, rng, manner, whole=passage.whole, imperative=imperative)

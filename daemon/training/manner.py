@@ -19,6 +19,7 @@ class Manner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         polite: around an imperative.
         reasons: behind it, after a `+`.
         limits: behind it, after a `+`: what must not happen.
+        openings: around it, with a remark that asks for nothing.
         places: around it, when lines are selected.
         files: around it, with the file's `{name}`.
     """
@@ -26,6 +27,7 @@ class Manner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     polite: str
     reasons: str
     limits: str
+    openings: str
     places: str
     files: str
 
@@ -44,6 +46,8 @@ class _Manners(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _MANNERS: Final = msgspec.toml.decode((Path(__file__).parent / "manner.toml").read_bytes(), type=_Manners)
 SEEN: Final = _MANNERS.seen
 UNSEEN: Final = _MANNERS.unseen
+# How often a remark goes before.
+OPENINGS: Final = 0.06
 _IMPERATIVE: Final = re.compile(rf"(?:{'|'.join(_MANNERS.verbs.split())}) ", re.IGNORECASE)
 
 
@@ -73,17 +77,20 @@ def say(text: str, name: str, rng: Random, manner: Manner, *, whole: bool, imper
         frame = manner.draw("polite", rng)
         bare = first.rstrip(".")
         first = frame.format(bare if frame.startswith("{}") else lower(bare))
-    elif draw < 0.28 and imperative and _ends_open(first):
-        first += manner.draw("reasons", rng)
-    elif draw < 0.34 and imperative and _ends_open(first):
-        first += manner.draw("limits", rng)
-    elif draw < 0.39 and imperative:
+    elif draw < 0.28 and imperative:
         frame = manner.draw("files" if whole else "places", rng)
         first = frame.replace("{name}", name).replace("{}", first if frame.startswith("{}") else lower(first))
-    elif draw < 0.62 and _ends_open(first):
-        first += "."
-    elif draw < 0.64 and imperative:
+    elif draw < 0.30 and imperative:
         first += "!"
+    if _ends_open(first):
+        more = rng.random()
+        if more < 0.14 and imperative:
+            first += manner.draw("reasons" if more < 0.07 else "limits", rng)
+        elif more < 0.38:
+            first += "."
+    if rng.random() < OPENINGS:
+        frame = manner.draw("openings", rng)
+        first = frame.replace("{}", lower(first) if imperative and not frame.endswith((". {}", "! {}")) else first)
     return first
 
 

@@ -25,8 +25,8 @@ FOLDER: Final = Path(__file__).parent / "phrasings"
 _SLOT: Final = re.compile(r"\{(\w+)(=?)\}")
 _CHOICE: Final = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")
 _BARE: Final = re.compile(r"-?[\d.]+|true|false|null|True|False|None")
-_QUOTES: Final = ("{}", "`{}`", "'{}'", '"{}"')
-_QUOTE_WEIGHTS: Final = (50, 32, 8, 10)
+_QUOTES: Final = ("{}", "`{}`", "'{}'", '"{}"', "“{}”")
+_QUOTE_WEIGHTS: Final = (50, 30, 8, 10, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _quoted(word: str, quote: str, rng: Random) -> str:
     """Quote words; what holds blanks or stops is seldom left bare."""
     if "\n" in word:
         return word
-    if _BARE.fullmatch(word) and quote[0] in "'\"":
+    if _BARE.fullmatch(word) and quote[0] in "'\"“":
         return word  # in quotes it would be text
     if quote == "{}" and not re.fullmatch(r"[\w./-]*\w", word) and rng.random() < 0.75:
         quote = "`{}`" if rng.random() < 0.6 else '"{}"'
