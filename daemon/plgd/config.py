@@ -18,8 +18,10 @@ __all__ = (
     "Config",
     "DaemonConfig",
     "EditConfig",
+    "EditorConfig",
     "EngineConfig",
     "ModelConfig",
+    "PresetConfig",
     "SamplingConfig",
     "Section",
     "WarmConfig",
@@ -144,6 +146,32 @@ class DaemonConfig(Section, frozen=True):
     log_limit: Annotated[int, Meta(ge=65536, le=2**40)] = 4 * 1024 * 1024
 
 
+class PresetConfig(Section, frozen=True):
+    """An instruction that editors offer by name, a table of `[[editor.presets]]`.
+
+    Attributes:
+        id: what tells it from others; in place of a preset of plgd's with this id.
+        title: what the editor shows.
+        instruction: what the model is told.
+        languages: the languages it is for, as editors name them; all when empty.
+    """
+
+    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+$")]
+    title: Annotated[str, Meta(min_length=1)]
+    instruction: Annotated[str, Meta(min_length=1)]
+    languages: tuple[str, ...] = ()
+
+
+class EditorConfig(Section, frozen=True):
+    """Section `[editor]`: what the language server offers. It reads the file when the editor starts it.
+
+    Attributes:
+        presets: instructions besides plgd's own.
+    """
+
+    presets: tuple[PresetConfig, ...] = ()
+
+
 class Config(Section, frozen=True):
     """Everything that can be set. Without a file, all defaults hold."""
 
@@ -153,6 +181,7 @@ class Config(Section, frozen=True):
     edit: EditConfig = EditConfig()
     warm: WarmConfig = WarmConfig()
     daemon: DaemonConfig = DaemonConfig()
+    editor: EditorConfig = EditorConfig()
 
 
 SECTIONS: Final[dict[str, type[Section]]] = {
@@ -162,6 +191,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "edit": EditConfig,
     "warm": WarmConfig,
     "daemon": DaemonConfig,
+    "editor": EditorConfig,
 }
 
 
