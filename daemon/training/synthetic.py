@@ -10,6 +10,7 @@ from typing import Final
 from training.corpus import CorpusText
 from training.made_code import make_code
 from training.made_data import make_json, make_settings
+from training.made_functions import LANGUAGES, make_functions
 from training.made_prose import make_essay, make_letter, make_markdown, make_notes
 from training.words import word
 
@@ -18,6 +19,8 @@ __all__ = ("PACKAGE", "SYNTHETIC", "Synthetic")
 PACKAGE: Final = "made-up"
 MAX_CHARACTERS: Final = 9000
 TRIES: Final = 4
+# Of made-up code: functions that use a variable many times.
+FUNCTIONS: Final = 0.55
 
 _DATA_NAMES: Final = (
     "data",
@@ -107,7 +110,8 @@ def _text(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
 
 def _code(language: str) -> Callable[[Random, tuple[int, int]], CorpusText | None]:
     def make(rng: Random, bucket: tuple[int, int]) -> CorpusText | None:
-        text = make_code(language, rng, rng.randint(bucket[0], min(bucket[0] + 40, bucket[1])))
+        write = make_functions if language in LANGUAGES and rng.random() < FUNCTIONS else make_code
+        text = write(language, rng, rng.randint(bucket[0], min(bucket[0] + 60, bucket[1])))
         if not bucket[0] <= text.count("\n") <= bucket[1]:
             return None
         return CorpusText(PACKAGE, rng.choice(_CODE_NAMES[language]), language, text)
@@ -116,8 +120,8 @@ def _code(language: str) -> Callable[[Random, tuple[int, int]], CorpusText | Non
 
 
 SYNTHETIC: Final = {
-    "python": Synthetic(_code("python"), 0.12),
-    "javascript": Synthetic(_code("javascript"), 0.2),
+    "python": Synthetic(_code("python"), 0.22),
+    "javascript": Synthetic(_code("javascript"), 0.3),
     "html": Synthetic(_code("html"), 0.5),
     "css": Synthetic(_code("css"), 0.6),
     "json": Synthetic(_json, 0.75),
