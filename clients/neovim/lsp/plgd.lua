@@ -1,0 +1,3 @@
+--- What `vim.lsp.enable("plgd")` starts.
+
+return require("plgd.server").config()

