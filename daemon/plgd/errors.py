@@ -6,7 +6,8 @@ PlgdError
 │   ├── FileMissing, NotAFile, FileUnreadable, NotText
 │   ├── EmptyInstruction, LinesOutOfRange, TextTooLong
 │   ├── ReadOnlyTarget, UnsavedChanges
-│   └── DocumentNotOpen, OutOfSync, DocumentLimit
+│   ├── DocumentNotOpen, OutOfSync, DocumentLimit
+│   └── SessionUnknown, KeyReused
 ├── Conflict                     the text changed while the model worked
 ├── WriteFailed                  the new text could not be put on disk; the old one is whole
 ├── ModelError                   a model cannot be found, fetched, checked or run
@@ -55,6 +56,7 @@ __all__ = (
     "InputError",
     "InvalidParams",
     "InvalidRequest",
+    "KeyReused",
     "LinesOutOfRange",
     "MethodNotFound",
     "ModelError",
@@ -70,6 +72,7 @@ __all__ = (
     "QueueFull",
     "ReadOnlyTarget",
     "RollbackFailed",
+    "SessionUnknown",
     "ShuttingDown",
     "SocketPathTooLong",
     "StartFailed",
@@ -266,6 +269,26 @@ class DocumentLimit(InputError):
         return cls(f"{uri} is larger than {limit // 2**20} MB.")
 
 
+class SessionUnknown(InputError):
+    """The daemon keeps no session of this id."""
+
+    code = -32024
+
+    @classmethod
+    def named(cls, session: str) -> SessionUnknown:
+        return cls(f"There is no session {session!r}: it is too old, or the daemon was restarted. Run the edit again.")
+
+
+class KeyReused(InputError):
+    """An idempotency key came with another request than the first time."""
+
+    code = -32025
+
+    @classmethod
+    def of(cls, key: str) -> KeyReused:
+        return cls(f"The idempotency key {key!r} belongs to another request of the last hour; choose another key.")
+
+
 class Conflict(PlgdError):
     """The text changed while the model worked, inside the lines that the edit changes."""
 
@@ -275,6 +298,13 @@ class Conflict(PlgdError):
     @classmethod
     def on(cls, path: str, what: str) -> Conflict:
         return cls(f"{path} changed while the model worked ({what}); it was left as it is. Run the edit again.")
+
+    @classmethod
+    def after_crash(cls, path: str) -> Conflict:
+        return cls(
+            f"{path} has another text than this request's first run found or was about to write when the daemon died. "
+            "Look at the file, and run the edit again under another key."
+        )
 
 
 class WriteFailed(PlgdError):

@@ -84,6 +84,11 @@ class Paths:
         return self.cache_dir / "kv"
 
     @property
+    def replies_dir(self) -> Path:
+        """Replies of the last hour, for requests that are repeated; the daemon's alone."""
+        return self.runtime_dir / "replies"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens."""
         return self.runtime_dir / "plgd.sock"

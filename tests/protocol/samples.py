@@ -7,6 +7,7 @@ from typing import Final
 from plgd.errors import VersionMismatch
 from plgd.protocol import envelope, methods
 from plgd.protocol.base import NoParams
+from plgd.protocol.conflicts import ConflictLines
 from plgd.protocol.daemon import (
     CancelParams,
     DoctorResult,
@@ -38,9 +39,19 @@ from plgd.protocol.documents import (
     WarmResult,
 )
 from plgd.protocol.drafting import DraftingParams, DraftSource
-from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, LineRange, Stage
+from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, EditStatus, LineRange, Stage
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
+from plgd.protocol.sessions import (
+    AcceptParams,
+    AcceptResult,
+    FileState,
+    HunkState,
+    RejectParams,
+    ReviewedHunk,
+    SessionParams,
+    SessionResult,
+)
 
 __all__ = ("NOTES", "REFUSAL", "REQUESTS", "RESULTS")
 
@@ -55,6 +66,25 @@ MODEL: Final = ModelInfo(
     licence="Apache-2.0",
     description="Small and always there.",
     selected=True,
+)
+
+SESSION: Final = "3f2a9c51d07be846"
+
+SESSION_RESULT: Final = SessionResult(
+    session=SESSION,
+    stage=None,
+    percent=100.0,
+    status=EditStatus.PROPOSED,
+    path="/home/me/a.py",
+    base_fingerprint="5d41402abc4b2a76",
+    new_fingerprint="7d793037a0760186",
+    hunks=(
+        ReviewedHunk(id=0, old_start=1, old_lines=1, new_start=1, new_lines=1, state=HunkState.ACCEPTED),
+        ReviewedHunk(id=1, old_start=4, old_lines=0, new_start=5, new_lines=2, state=HunkState.REJECTED),
+        ReviewedHunk(id=2, old_start=9, old_lines=3, new_start=10, new_lines=0, state=HunkState.OPEN),
+    ),
+    file=FileState.ACCEPTED,
+    file_fingerprint="aa593037a0760186",
 )
 
 REQUESTS: Final = {
@@ -89,8 +119,15 @@ REQUESTS: Final = {
             drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
             sources=(DraftSource(path="/home/me/b.py"), DraftSource(text="size = 2")),
             show_drafts=True,
+            dry_run=True,
+            idempotency_key="rename-größe-1",
         ),
     ),
+    "edit/status": envelope.encode_request(16, methods.EDIT_STATUS, SessionParams(session=SESSION)),
+    "edit/accept": envelope.encode_request(
+        17, methods.EDIT_ACCEPT, AcceptParams(session=SESSION, hunks=(0, 2), dry_run=True)
+    ),
+    "edit/reject": envelope.encode_request(18, methods.EDIT_REJECT, RejectParams(session=SESSION, hunks=(1,))),
     "document/open": envelope.encode_request(
         11,
         methods.DOCUMENT_OPEN,
@@ -158,6 +195,23 @@ RESULTS: Final = {
         ),
     ),
     "edit": example_result(),
+    "edit/status": SESSION_RESULT,
+    "edit/accept": AcceptResult(
+        session=SESSION,
+        status=EditStatus.CONFLICT,
+        path="/home/me/a.py",
+        base_fingerprint="5d41402abc4b2a76",
+        new_fingerprint="5d41402abc4b2a76",
+        version=2,
+        new_text="größe = 1\n",
+        diff="",
+        hunks=SESSION_RESULT.hunks,
+        warnings=("/home/me/a.py changed while the model worked (also in line 1); it was left as it is.",),
+        conflict=ConflictLines(
+            first=1, last=1, file_first=3, base="größe = 1\n", file="größe = 2\n", edit="size = 1\n"
+        ),
+    ),
+    "edit/reject": SESSION_RESULT,
     "document/open": OpenResult(
         uri="file:///home/me/a.py", path="/home/me/a.py", version=1, fingerprint="5d41402abc4b2a76"
     ),

@@ -115,7 +115,7 @@ def test_parameters_may_be_left_out_when_they_are_empty() -> None:
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        (b"{}", "edit: Object missing required field `instruction`"),
+        (b'{"instruction":"x","range":{"first":1}}', "edit: Object missing required field `last`"),
         (b'{"instruction":5}', r"Expected `str`, got `int` \(field `instruction`\)"),
         (b'{"instruction":"x","range":{"first":"a","last":2}}', "field `range.first`"),
         (b'{"instruction":"x","pth":"/a"}', "unknown field `pth`"),

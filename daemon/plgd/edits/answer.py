@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from plgd.documents.document import Document
 from plgd.edits.reply_drafts import DraftRecorder
 from plgd.edits.request import PreparedEdit
@@ -11,12 +13,14 @@ from plgd.edits.timing import Timing
 from plgd.engine.sampling import GREEDY
 from plgd.engine.stats import Stats
 from plgd.engine.types import StopReason
+from plgd.protocol.conflicts import ConflictLines
 from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk, ProposerStats
+from plgd.text.clash import ClashingLines
 from plgd.text.diff import diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.unified import unified_diff
 
-__all__ = ("Answer",)
+__all__ = ("Answer", "tell_conflict")
 
 
 class Answer:
@@ -49,11 +53,18 @@ class Answer:
         self._model = model
         self._timing = timing
 
-    def unchanged(self, status: EditStatus, *warnings: str) -> EditResult:
-        """Make the result of an edit that changes nothing; the model's words go along unless it meant no change."""
+    def unchanged(self, status: EditStatus, *warnings: str, conflict: ClashingLines | None = None) -> EditResult:
+        """Make the result of an edit that changes nothing; the model's words go along unless it meant no change.
+
+        Args:
+            status: how it ended.
+            warnings: sentences for a person.
+            conflict: the lines that somebody else changed, too.
+        """
         raw_reply = "" if status is EditStatus.NO_CHANGE else self.raw_reply
         document = self._edit.document
-        return self._result(status, document, document.lines, warnings, document.version, raw_reply)
+        unchanged = self._result(status, document, document.lines, warnings, document.version, raw_reply)
+        return unchanged if conflict is None else replace(unchanged, conflict=tell_conflict(conflict))
 
     def changed(
         self,
@@ -137,3 +148,15 @@ class Answer:
                 for name, counts in stats.proposers.items()
             },
         )
+
+
+def tell_conflict(lines: ClashingLines) -> ConflictLines:
+    """Say a clash in the protocol's words."""
+    return ConflictLines(
+        first=lines.first,
+        last=lines.last,
+        file_first=lines.their_first,
+        base="".join(lines.base),
+        file="".join(lines.theirs),
+        edit="".join(lines.ours),
+    )

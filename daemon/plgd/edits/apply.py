@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +11,12 @@ from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.edits.write import check_writable, replace_file
 from plgd.errors import Conflict, FileMissing, InputError, ReadOnlyTarget
+from plgd.text.clash import ClashingLines, clashing_lines
 from plgd.text.diff import apply_hunks, diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.rebase import Clash, rebase_hunks
 
-__all__ = ("Written", "apply_edit")
+__all__ = ("LinesConflict", "Written", "apply_edit")
 
 # Each try reads the file anew; a file that changes so often within milliseconds is being written by a program.
 _TRIES: Final = 5
@@ -23,7 +24,7 @@ _TRIES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What is on disk now.
+    """What is on disk now, or would be.
 
     Attributes:
         base: the text that was replaced; another one than was edited if that had changed.
@@ -38,7 +39,26 @@ class Written:
     warnings: tuple[str, ...]
 
 
-def apply_edit(document: Document, lines: Sequence[str], documents: DocumentStore) -> Written:
+class LinesConflict(Conflict):
+    """A conflict in certain lines.
+
+    Attributes:
+        lines: what the text that was edited, the edit, and the file have there.
+    """
+
+    def __init__(self, message: str, lines: ClashingLines) -> None:
+        super().__init__(message)
+        self.lines = lines
+
+
+def apply_edit(
+    document: Document,
+    lines: Sequence[str],
+    documents: DocumentStore,
+    *,
+    dry_run: bool = False,
+    before_write: Callable[[Written], None] | None = None,
+) -> Written:
     """Write an edit, compare-and-swap on the fingerprint.
 
     When the file changed since it was read, the edit is moved to the new text; lines that both changed stop it.
@@ -47,9 +67,12 @@ def apply_edit(document: Document, lines: Sequence[str], documents: DocumentStor
         document: the text that was edited, read from a file.
         lines: the new lines, byte order mark apart.
         documents: counts the version of what the file holds now.
+        dry_run: do everything but the write.
+        before_write: told what is about to be written; the version is not counted yet. If it raises, nothing is.
 
     Raises:
-        Conflict: the file changed in the lines of the edit, or is gone or read-only now; it was left as it is.
+        LinesConflict: the file changed in the lines of the edit; it was left as it is.
+        Conflict: the file is gone, empty or read-only now; the same.
         WriteFailed: the disk said no; the old file is whole.
     """
     hunks = diff_lines(document.lines, lines)
@@ -60,7 +83,8 @@ def apply_edit(document: Document, lines: Sequence[str], documents: DocumentStor
         else:
             rebased = rebase_hunks(hunks, document.lines, current.lines)
             if isinstance(rebased, Clash):
-                raise Conflict.on(document.shown(), _clash_words(rebased))
+                message = Conflict.on(document.shown(), _clash_words(rebased)).message
+                raise LinesConflict(message, clashing_lines(rebased, document.lines, lines, current.lines))
             moved = rebased
             warnings = (
                 f"{document.shown()} changed while the model worked; the edit was moved to the new text.",
@@ -69,10 +93,15 @@ def apply_edit(document: Document, lines: Sequence[str], documents: DocumentStor
         new_lines = apply_hunks(current.lines, moved)
         if not moved:
             return Written(current, current.lines, current.version, warnings)
+        written = Written(current, new_lines, current.version, warnings)
+        if dry_run:
+            return written
+        if before_write is not None:
+            before_write(written)
         data = (current.bom + "".join(new_lines)).encode()
         if replace_file(_path(current), data, current.fingerprint):
             version = documents.note(str(current.path), fingerprint(data), len(data))
-            return Written(current, new_lines, version, warnings)
+            return replace(written, version=version)
     raise Conflict.on(document.shown(), "it keeps changing")
 
 

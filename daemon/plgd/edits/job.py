@@ -11,7 +11,7 @@ from plgd.config import Config, EngineConfig
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.answer import Answer
-from plgd.edits.apply import apply_edit
+from plgd.edits.apply import LinesConflict, Written, apply_edit
 from plgd.edits.coverage import Coverage
 from plgd.edits.drafting import make_edit_proposer, settle_drafting
 from plgd.edits.events import JobDelta, JobEvent, JobProgress
@@ -54,6 +54,7 @@ def edit_steps(
     model: Model,
     config: Config,
     warm: WarmStore | None = None,
+    before_write: Callable[[EditResult], None] = lambda _result: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Generator[JobEvent, None, EditResult]:
     """Carry out an edit on a model.
@@ -68,6 +69,7 @@ def edit_steps(
         model: in memory, and this thread's.
         config: limits and drafting.
         warm: what is kept of this document for the model, and will be.
+        before_write: told the result before the file gets its new text; if it raises, the file is not written.
         clock: seconds from any start.
 
     Yields:
@@ -129,7 +131,7 @@ def edit_steps(
     if edit.params.mode is EditMode.PROPOSE:
         return answer.changed(EditStatus.PROPOSED, edit.document, new_lines, verdict.warnings)
     yield JobProgress(Stage.APPLY, 100.0, timing.n_tokens, timing.tokens_per_s)
-    return _apply(edit, new_lines, verdict.warnings, documents, answer)
+    return _apply(edit, new_lines, verdict.warnings, documents, answer, before_write)
 
 
 def _check_size(edit: PreparedEdit, model: Model) -> None:
@@ -197,13 +199,26 @@ def _judge(edit: PreparedEdit, prompt: Prompt, reply: str, model: Model, config:
 
 
 def _apply(
-    edit: PreparedEdit, lines: tuple[str, ...], warnings: tuple[str, ...], documents: DocumentStore, answer: Answer
+    edit: PreparedEdit,
+    lines: tuple[str, ...],
+    warnings: tuple[str, ...],
+    documents: DocumentStore,
+    answer: Answer,
+    before_write: Callable[[EditResult], None],
 ) -> EditResult:
+    def tell(written: Written) -> None:
+        before_write(answer.changed(EditStatus.APPLIED, written.base, written.lines, warnings + written.warnings))
+
+    dry_run = edit.params.dry_run
     try:
-        written = apply_edit(edit.document, lines, documents)
+        written = apply_edit(edit.document, lines, documents, dry_run=dry_run, before_write=tell)
+    except LinesConflict as conflict:
+        return answer.unchanged(EditStatus.CONFLICT, conflict.message, conflict=conflict.lines)
     except Conflict as conflict:
         return answer.unchanged(EditStatus.CONFLICT, conflict.message)
     warnings += written.warnings
     if written.lines == written.base.lines:
         return answer.unchanged(EditStatus.NO_CHANGE, *warnings)
+    if dry_run:
+        return answer.changed(EditStatus.PROPOSED, edit.document, lines, warnings)
     return answer.changed(EditStatus.APPLIED, written.base, written.lines, warnings, version=written.version)

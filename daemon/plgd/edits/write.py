@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,9 @@ __all__ = ("check_writable", "replace_file")
 
 # Attributes that a file system does not have, or that only the system may set, stay behind.
 _SKIPPED_ATTRIBUTE_ERRORS: Final = frozenset((errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA))
+
+# Between the last look at the old text and the rename, no other thread of this process may rename.
+_SWAPPING: Final = threading.Lock()
 
 
 def check_writable(path: Path) -> None:
@@ -60,9 +64,10 @@ def replace_file(path: Path, data: bytes, expected: str) -> bool:
             temporary.file.flush()
             os.fsync(temporary.file.fileno())
             _copy_attributes(path, temporary.file.fileno())
-            if not _is_still(path, expected):
-                return False
-            temporary.path.replace(path)
+            with _SWAPPING:
+                if not _is_still(path, expected):
+                    return False
+                temporary.path.replace(path)
     except FileNotFoundError as error:
         if not path.parent.exists():
             raise WriteFailed.at(str(path), _reason(error)) from error

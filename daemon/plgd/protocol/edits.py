@@ -7,10 +7,13 @@ milliseconds, sizes in bytes unless the name says otherwise.
 from __future__ import annotations
 
 from enum import Enum
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from plgd.protocol.base import Message, Reply
+from plgd.protocol.conflicts import ConflictLines
 from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.reply_drafts import ReplyDrafts
 from plgd.protocol.sampling import SamplingParams
@@ -19,15 +22,19 @@ __all__ = (
     "EditDelta",
     "EditMode",
     "EditParams",
+    "EditPart",
     "EditProgress",
     "EditResult",
     "EditStats",
     "EditStatus",
     "Hunk",
     "LineRange",
+    "PartResult",
     "ProposerStats",
     "Stage",
 )
+
+IdempotencyKey = Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class EditMode(Enum):
@@ -66,11 +73,28 @@ class LineRange(Message, frozen=True):
     last: int
 
 
-class EditParams(Message, frozen=True):
-    """One edit. Exactly one of `path`, `uri` and `text` is given.
+class EditPart(Message, frozen=True):
+    """One of several edits of a text in one request. An instruction or a sketch is given, or both.
 
     Attributes:
         instruction: what to change, in the user's words.
+        range: the lines that may change, as they are counted before any of the request's edits; the whole text when
+            missing.
+        code_edit: a sketch of the new lines, as in `edit`.
+        prediction: the new lines as they are expected, as in `edit`.
+    """
+
+    instruction: str = ""
+    range: LineRange | None = None
+    code_edit: str | None = None
+    prediction: str | None = None
+
+
+class EditParams(Message, frozen=True):
+    """One edit. Exactly one of `path`, `uri` and `text` is given, and an instruction, a sketch or `edits`.
+
+    Attributes:
+        instruction: what to change, in the user's words; may be empty beside `code_edit`.
         path: absolute path of a file to read and, with `apply`, to write. The text of an editor that has it open
             (`document/open`) goes before the disk.
         uri: an open document, by the name that it was opened under.
@@ -87,9 +111,18 @@ class EditParams(Message, frozen=True):
         sources: texts besides the file that the reply may resemble, such as a file that parts are taken from: sources
             of drafts alone, 16 at most and 16 MB together.
         show_drafts: tell in the result who drafted which part of the reply.
+        dry_run: with `apply`, make every check and write nothing; what could be written is `proposed`.
+        idempotency_key: any text, 256 characters at most, chosen for this request. A request with the same key within
+            an hour gets the same result, also from another daemon, and nothing is done twice.
+        code_edit: a sketch of the new text, or of the new lines of the range: what changes is written out, and a
+            comment such as `# ... existing code ...` stands for lines that stay. The model merges it.
+        prediction: the new text, or the new lines of the range, as they are expected: the first source of drafts.
+        edits: several edits of the text in place of one, in this order, 64 at most; each is made of what those before
+            it left. All of them succeed or nothing changes. Each has its own `instruction`, `range`, `code_edit` and
+            `prediction`; the rest holds for all.
     """
 
-    instruction: str
+    instruction: str = ""
     path: str | None = None
     uri: str | None = None
     text: str | None = None
@@ -104,6 +137,11 @@ class EditParams(Message, frozen=True):
     drafting: DraftingParams | None = None
     sources: tuple[DraftSource, ...] = ()
     show_drafts: bool = False
+    dry_run: bool = False
+    idempotency_key: IdempotencyKey | None = None
+    code_edit: str | None = None
+    prediction: str | None = None
+    edits: tuple[EditPart, ...] = ()
 
 
 class Hunk(Reply, frozen=True):
@@ -168,6 +206,18 @@ class EditStats(Reply, frozen=True):
     proposers: dict[str, ProposerStats] = msgspec.field(default_factory=dict)
 
 
+class PartResult(Reply, frozen=True):
+    """What became of one of several edits of a text.
+
+    Attributes:
+        status: `proposed` when it changed the text, whatever became of the request; `cancelled` when it was not begun.
+        warnings: sentences for a person.
+    """
+
+    status: EditStatus
+    warnings: tuple[str, ...] = ()
+
+
 class EditResult(Reply, frozen=True):
     """The answer to `edit`.
 
@@ -180,9 +230,12 @@ class EditResult(Reply, frozen=True):
         new_text: the whole new text; the unchanged text when nothing is proposed.
         diff: unified diff, byte-exact, empty without change.
         warnings: sentences for a person; the reason when the output was rejected.
+        conflict: with `conflict`, the lines that somebody else changed meanwhile, where it is about lines.
         raw_reply: the model's own words when they could not be used, else empty.
         model: the model that answered.
-        drafts: who drafted which part of the reply, where the request asked for it and there is a reply.
+        drafts: who drafted which part of the reply, where the request asked for it and there is a reply; of several
+            edits, the last one's.
+        parts: what became of each of `edits`, in their order; `stats` counts them together.
     """
 
     session: str
@@ -199,6 +252,8 @@ class EditResult(Reply, frozen=True):
     model: str
     stats: EditStats
     drafts: ReplyDrafts | None = None
+    conflict: ConflictLines | None = None
+    parts: tuple[PartResult, ...] = ()
 
 
 class EditProgress(Reply, frozen=True):
@@ -209,6 +264,8 @@ class EditProgress(Reply, frozen=True):
         percent: how much of the file the reply has covered, 0 to 100; the load's or the prefill's share before that.
         tokens_per_s: of the reply so far, 0 before it begins.
         queue_position: while `queued`, its place in the queue, from 1; the edits that run are before it, too. Else 0.
+        part: which of several `edits` it is about, counted from 0.
+        file: which of several `files` it is about, counted from 0.
     """
 
     id: int | str
@@ -217,10 +274,19 @@ class EditProgress(Reply, frozen=True):
     tokens_per_s: float = 0.0
     n_tokens: int = 0
     queue_position: int = 0
+    part: int = 0
+    file: int = 0
 
 
 class EditDelta(Reply, frozen=True):
-    """Notification `edit/delta`: text of the reply as it comes."""
+    """Notification `edit/delta`: text of the reply as it comes.
+
+    Attributes:
+        part: which of several `edits` it is of, counted from 0.
+        file: which of several `files` it is of, counted from 0.
+    """
 
     id: int | str
     text: str
+    part: int = 0
+    file: int = 0

@@ -31,6 +31,7 @@ __all__ = (
     "encode_failure",
     "encode_note",
     "encode_request",
+    "encode_result",
     "encode_success",
 )
 
@@ -237,6 +238,11 @@ def encode_note(note: Notification[ParamsT], params: ParamsT) -> bytes:
     return _line(_NoteOut(_VERSION, note.name, params))
 
 
+def encode_result(result: msgspec.Struct) -> bytes:
+    """Write a result by itself, to be kept."""
+    return _encode(result)
+
+
 def encode_success(request_id: RequestId, result: msgspec.Struct) -> bytes:
     """Write the answer to a request as one line."""
     return _line(_SuccessOut(_VERSION, request_id, result))
@@ -248,11 +254,15 @@ def encode_failure(request_id: RequestId | None, error: PlgdError, data: ErrorDa
 
 
 def _line(message: msgspec.Struct) -> bytes:
+    return _encode(message) + b"\n"
+
+
+def _encode(message: msgspec.Struct) -> bytes:
     try:
-        return _ENCODER.encode(message) + b"\n"
+        return _ENCODER.encode(message)
     except UnicodeEncodeError:
         # A message may quote a file's name that is no UTF-8; Python holds it as text that JSON cannot carry.
-        return _ENCODER.encode(_escaped(msgspec.to_builtins(message))) + b"\n"
+        return _ENCODER.encode(_escaped(msgspec.to_builtins(message)))
 
 
 def _escaped(value: object) -> object:

@@ -31,6 +31,7 @@ from plgd.protocol.documents import (
 )
 from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
+from plgd.protocol.sessions import AcceptParams, AcceptResult, RejectParams, SessionParams, SessionResult
 
 __all__ = ("METHODS", "NOTIFICATIONS", "Method", "Notification")
 
@@ -62,6 +63,9 @@ HELLO: Final = Method("hello", HelloParams, HelloResult, "Introduce the client; 
 PING: Final = Method("ping", NoParams, PingResult, "Do nothing; measures the round trip.")
 STATUS: Final = Method("status", NoParams, StatusResult, "Say what the daemon is doing; never waits for the model.")
 EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.")
+EDIT_STATUS: Final = Method("edit/status", SessionParams, SessionResult, "Say what became of an edit and its file.")
+EDIT_ACCEPT: Final = Method("edit/accept", AcceptParams, AcceptResult, "Write hunks of a proposal to its file.")
+EDIT_REJECT: Final = Method("edit/reject", RejectParams, SessionResult, "Decide against hunks of a proposal.")
 DOCUMENT_OPEN: Final = Method("document/open", OpenParams, OpenResult, "Hold a text that an editor has open.")
 DOCUMENT_CHANGE: Final = Method("document/change", ChangeParams, ChangeResult, "Change an open document.")
 DOCUMENT_CLOSE: Final = Method("document/close", CloseParams, CloseResult, "Forget an open document.")
@@ -81,6 +85,9 @@ METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
         PING,
         STATUS,
         EDIT,
+        EDIT_STATUS,
+        EDIT_ACCEPT,
+        EDIT_REJECT,
         DOCUMENT_OPEN,
         DOCUMENT_CHANGE,
         DOCUMENT_CLOSE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable
@@ -24,13 +25,17 @@ from plgd.errors import Cancelled, PlgdError
 from plgd.protocol import methods
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.documents import WarmParams, WarmResult
-from plgd.protocol.edits import EditParams, EditResult
+from plgd.protocol.edits import EditParams, EditResult, EditStatus
 from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed, replaced_result
 from plgd.server.edit_log import EditNotes, logged_edit
+from plgd.server.kept_replies import Promised
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
+from plgd.server.repeats import Promise, Repeats
 from plgd.server.scheduler import Ending, Job
+from plgd.server.session_handlers import SessionHandlers
+from plgd.server.sessions import Sessions
 from plgd.server.worker import Worker
 
 __all__ = ("EditHandlers",)
@@ -46,6 +51,7 @@ class EditHandlers:
         lifecycle: knows whether the daemon is about to stop.
         documents: those that are open, and the versions of those seen.
         store: what is kept of them between edits; the worker's.
+        repeats: gives a repeated request the reply of the first.
         on_read: told of every file that was read for an edit or to become warm.
     """
 
@@ -58,6 +64,7 @@ class EditHandlers:
         *,
         documents: DocumentStore,
         store: WarmStore,
+        repeats: Repeats,
         on_read: Callable[[Path], None],
     ) -> None:
         self._config = config
@@ -66,13 +73,16 @@ class EditHandlers:
         self._lifecycle = lifecycle
         self._documents = documents
         self._store = store
+        self._repeats = repeats
         self._on_read = on_read
+        self._sessions = Sessions()
         self._feeds: dict[str, EditFeed] = {}
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let every method be answered."""
         dispatcher.add(methods.EDIT, self.edit)
         dispatcher.add(methods.DOCUMENT_WARM, self.warm)
+        SessionHandlers(self._sessions, lambda: self.jobs, self._documents, self._lifecycle).register(dispatcher)
 
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
@@ -80,12 +90,16 @@ class EditHandlers:
         return tuple(feed.info for feed in self._feeds.values())
 
     async def edit(self, call: Call, params: EditParams) -> EditResult:
-        """Check the input at once, then queue the edit and wait for it."""
-        with logged_edit(params.path or params.uri) as notes:
-            notes.result = await self._edit(call, params, notes)
-            return notes.result
+        """Check the input at once, then queue the edit and wait for it; a repeated one has its reply already."""
 
-    async def _edit(self, call: Call, params: EditParams, notes: EditNotes) -> EditResult:
+        async def run(promise: Promise) -> EditResult:
+            with logged_edit(params.path or params.uri) as notes:
+                notes.result = await self._edit(call, params, notes, promise)
+                return notes.result
+
+        return await self._repeats.once(methods.EDIT, params, params.idempotency_key, run, keeps=_is_answer)
+
+    async def _edit(self, call: Call, params: EditParams, notes: EditNotes, promise: Promise) -> EditResult:
         received = time.monotonic()
         self._lifecycle.check_open()
         settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
@@ -105,13 +119,16 @@ class EditHandlers:
                 model=loaded,
                 config=self._config,
                 warm=self._store if self._config.warm.enabled else None,
+                before_write=lambda result: promise(result, [_promised(result)]),
             ),
             observer=feed,
         )
         outcome = await self._run(feed, session, job)
         self._note_read(document)
         self._lifecycle.n_edits += 1
-        return outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
+        result = outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
+        self._sessions.keep(document, result)
+        return result
 
     async def warm(self, call: Call, params: WarmParams) -> WarmResult:
         """Read a text and prefill it, in its turn with the edits."""
@@ -167,3 +184,11 @@ class EditHandlers:
             with anyio.CancelScope(shield=True):
                 await feed.over.wait()
         return feed.outcome
+
+
+def _is_answer(result: EditResult) -> bool:
+    return result.status is not EditStatus.CANCELLED
+
+
+def _promised(result: EditResult) -> Promised:
+    return Promised(os.fsencode(result.path), result.base_fingerprint, result.new_fingerprint)

@@ -33,9 +33,11 @@ from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
 from plgd.server.document_handlers import DocumentHandlers
 from plgd.server.edit_handlers import EditHandlers
+from plgd.server.kept_replies import KeptReplies
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.model_store import MakeModelStore
+from plgd.server.repeats import Repeats
 from plgd.server.status import describe_documents, describe_warmth, say_state
 from plgd.server.worker import Worker
 from plgd.version import __version__
@@ -82,7 +84,14 @@ class Handlers:
         self._store = store
         self._models = ModelHandlers(make_models, worker, lifecycle)
         self._edits = EditHandlers(
-            config, worker, self._models, lifecycle, documents=documents, store=store, on_read=on_read
+            config,
+            worker,
+            self._models,
+            lifecycle,
+            documents=documents,
+            store=store,
+            repeats=Repeats(KeptReplies(paths.replies_dir)),
+            on_read=on_read,
         )
 
     def register(self, dispatcher: Dispatcher) -> None:
