@@ -39,6 +39,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "status": ("plgd_cli.commands.daemon", "say what the daemon is doing"),
     "logs": ("plgd_cli.commands.logs", "print the daemon's log"),
     "model": ("plgd_cli.commands.model", "list, fetch, describe and choose models"),
+    "lsp": ("plgd_cli.commands.lsp", "serve an editor by the language server protocol"),
     "doctor": ("plgd_cli.commands.doctor", "check the installation and say what is missing or slow"),
     "bench": ("plgd_cli.commands.bench", "measure"),
 }

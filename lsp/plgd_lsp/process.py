@@ -1,0 +1,95 @@
+"""The process `plgd lsp`: one editor on standard input and output, until either end is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+from typing import BinaryIO, Final
+
+import anyio
+from anyio.abc import TaskGroup
+from pygls.io_ import run_async
+
+from plgd.config import PresetConfig, load_config
+from plgd.errors import ConfigError
+from plgd.paths import Paths
+from plgd_lsp.server import Server
+from plgd_lsp.stdio import Reader, Writer, claim_stdout
+
+__all__ = ("main",)
+
+_LOG: Final = logging.getLogger(__name__)
+
+# Between two looks whether the editor still lives; its end of the pipe usually says so at once.
+_PARENT_CHECK_S: Final = 1.0
+
+
+def main(*, verbose: bool = False) -> int:
+    """Serve one editor.
+
+    Args:
+        verbose: log every message to standard error.
+
+    Returns:
+        0 when the editor said that it leaves, 1 when it was gone without a word.
+    """
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr)
+    if not verbose:
+        # pygls logs what the editor is told in any case.
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    return anyio.run(_serve, claim_stdout())
+
+
+async def _serve(output: BinaryIO) -> int:
+    paths = Paths.from_environment()
+    presets, complaints = _read_presets(paths)
+    writer = Writer(output)
+    async with anyio.create_task_group() as group:
+        server = Server(paths, group, presets, complaints)
+        protocol = server.protocol
+        protocol.set_writer(writer)
+        stop = threading.Event()  # what pygls looks at between two messages
+        group.start_soon(_watch_parent, server, writer)
+        group.start_soon(_stop_when, protocol.ended, stop, group)
+        group.start_soon(_stop_when, writer.closed, stop, group)
+        await run_async(stop, Reader(0), protocol, logger=_LOG, error_handler=server.pygls.report_server_error)
+        group.cancel_scope.cancel()
+    return 0 if protocol.was_shut_down else 1
+
+
+async def _stop_when(happened: asyncio.Event, stop: threading.Event, group: TaskGroup) -> None:
+    await happened.wait()
+    stop.set()
+    group.cancel_scope.cancel()
+
+
+async def _watch_parent(server: Server, writer: Writer) -> None:
+    """End the process when the editor has died and something else holds its end of the pipe."""
+    while server.pygls.process_id is None or not _is_alive(server.pygls.process_id):
+        # Not known yet, or of another namespace of processes, as in a container; then the pipe has to do.
+        if server.has_begun:
+            return
+        await anyio.sleep(_PARENT_CHECK_S)
+    while _is_alive(server.pygls.process_id):  # noqa: ASYNC110  # the system tells nobody but the parent
+        await anyio.sleep(_PARENT_CHECK_S)
+    writer.closed.set()
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # another user's
+    return True
+
+
+def _read_presets(paths: Paths) -> tuple[tuple[PresetConfig, ...], tuple[str, ...]]:
+    try:
+        return load_config(paths.config_file).editor.presets, ()
+    except ConfigError as error:
+        return (), (f"plgd: {error.message}",)

@@ -1,0 +1,203 @@
+"""An editor as a test sees it: pytest-lsp's client on a real `plgd lsp`, with buffers that edits are applied to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from lsprotocol import types
+from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
+
+from lsp.texts import changed
+from plgd.text.positions import Encoding
+
+__all__ = ("PATIENCE_S", "Buffer", "Editor", "capabilities", "opened_editor")
+
+# Bounds every wait of a test; never what a passing test waits for.
+PATIENCE_S: Final = 30.0
+# What the tests call an editor -> what pytest-lsp has recorded of it.
+RECORDED: Final = {"vscode": "visual-studio-code", "neovim": "neovim", "emacs": "emacs"}
+
+
+@dataclass
+class Buffer:
+    """A text that the editor has open.
+
+    Attributes:
+        undo: the texts before each edit that was applied.
+    """
+
+    uri: str
+    text: str
+    version: int = 1
+    undo: list[str] = field(default_factory=list)
+
+
+class Editor:
+    """The client's end, with what the server has said.
+
+    Attributes:
+        client: pytest-lsp's.
+        buffers: by URI.
+        edits: the workspace edits that came.
+        notes: plgd's notifications, (method, parameters).
+        refuse: answers of the editor to edits, in order, instead of applying them.
+        before_apply: called before an edit is looked at, as a place to type.
+    """
+
+    def __init__(self, client: LanguageClient) -> None:
+        self.client = client
+        self.encoding: Encoding = "utf-16"
+        self.buffers: dict[str, Buffer] = {}
+        self.edits: list[types.ApplyWorkspaceEditParams] = []
+        self.notes: list[tuple[str, dict[str, Any]]] = []
+        self.before_apply: Callable[[], None] = lambda: None
+        self.is_mute = False
+        self._news = asyncio.Event()
+        client.feature(types.WORKSPACE_APPLY_EDIT)(self._answer())
+        for method in ("plgd/status", "plgd/proposal", "plgd/finished"):
+            client.feature(method)(self._listener(method))
+
+    def open(self, uri: str, text: str, language: str = "python") -> Buffer:
+        """Open a buffer."""
+        self.buffers[uri] = Buffer(uri, text)
+        item = types.TextDocumentItem(uri=uri, language_id=language, version=1, text=text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return self.buffers[uri]
+
+    def type(self, buffer: Buffer, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+        """Replace a range of a buffer, as typing does."""
+        span = types.Range(types.Position(*start), types.Position(*end))
+        buffer.text = changed(buffer.text, [types.TextEdit(span, text)], self.encoding)
+        buffer.version += 1
+        self._tell(buffer, [types.TextDocumentContentChangePartial(range=span, text=text)])
+
+    def replace(self, buffer: Buffer, text: str) -> None:
+        """Replace the whole text, as an undo may."""
+        buffer.text = text
+        buffer.version += 1
+        self._tell(buffer, [types.TextDocumentContentChangeWholeDocument(text=text)])
+
+    async def command(self, name: str, **arguments: object) -> dict[str, Any]:
+        """Execute a command and return its answer as plain data."""
+        params = types.ExecuteCommandParams(command=name, arguments=[arguments])
+        answer = await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE_S)
+        return _plain(answer)
+
+    async def edit(self, buffer: Buffer, instruction: str, **more: object) -> str:
+        """Ask for an edit; return its session."""
+        session: str = (await self.command("plgd.edit", uri=buffer.uri, instruction=instruction, **more))["session"]
+        return session
+
+    async def wait(self, method: str, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> dict[str, Any]:
+        """Wait for a notification that fits, and return the first."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                news = self._news
+                for name, params in self.notes:
+                    if name == method and wanted(params):
+                        return params
+                await news.wait()
+
+    async def finished(self, session: str) -> dict[str, Any]:
+        """Wait for a session's last word."""
+        return await self.wait("plgd/finished", lambda params: params["session"] == session)
+
+    def last(self, method: str) -> dict[str, Any]:
+        """Return the last notification."""
+        return [params for name, params in self.notes if name == method][-1]
+
+    def _listener(self, method: str) -> Callable[[Any], None]:
+        def listen(params: Any) -> None:  # noqa: ANN401  # named tuples of pygls
+            self.notes.append((method, _plain(params)))
+            self._news.set()
+            self._news = asyncio.Event()
+
+        return listen
+
+    def _answer(self) -> Callable[[types.ApplyWorkspaceEditParams], types.ApplyWorkspaceEditResult]:
+        def answer(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+            return self._apply(params)
+
+        return answer
+
+    def _apply(self, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        self.edits.append(params)
+        self.before_apply()
+        for uri, version, _ in _documents(params.edit):
+            buffer = self.buffers[uri]
+            if version is not None and version != buffer.version:
+                return types.ApplyWorkspaceEditResult(applied=False, failure_reason="another version")
+        for uri, _, edits in _documents(params.edit):
+            buffer = self.buffers[uri]
+            if self.is_mute:
+                continue
+            buffer.undo.append(buffer.text)
+            self.replace(buffer, changed(buffer.text, edits, self.encoding))
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    def _tell(self, buffer: Buffer, changes: list[types.TextDocumentContentChangeEvent]) -> None:
+        identifier = types.VersionedTextDocumentIdentifier(uri=buffer.uri, version=buffer.version)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, changes))
+
+
+def capabilities(name: str) -> types.ClientCapabilities:
+    """Return what a real editor said that it can do."""
+    return client_capabilities(RECORDED[name])
+
+
+@asynccontextmanager
+async def opened_editor(
+    *,
+    can: types.ClientCapabilities | None = None,
+    encodings: list[Encoding] | None = None,
+    options: object = None,
+    env: dict[str, str] | None = None,
+    folder: Path | None = None,
+) -> AsyncIterator[Editor]:
+    """Start `plgd lsp` and introduce an editor to it."""
+    client = make_test_lsp_client()
+    editor = Editor(client)
+    can = can or types.ClientCapabilities()
+    if encodings is not None:
+        can.general = can.general or types.GeneralClientCapabilities()
+        can.general.position_encodings = list(encodings)
+    await client.start_io(sys.executable, "-m", "plgd_cli", "lsp", env=os.environ | (env or {}), cwd=folder)
+    params = types.InitializeParams(capabilities=can, initialization_options=options)
+    answer = await asyncio.wait_for(client.initialize_session(params), PATIENCE_S)
+    agreed = answer.capabilities.position_encoding
+    editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"
+    try:
+        yield editor
+    finally:
+        await asyncio.wait_for(client.shutdown_session(), PATIENCE_S)
+        await client.stop()
+
+
+def _documents(edit: types.WorkspaceEdit) -> list[tuple[str, int | None, list[types.TextEdit]]]:
+    if edit.document_changes is None:
+        return [(uri, None, list(edits)) for uri, edits in (edit.changes or {}).items()]
+    found = []
+    for change in edit.document_changes:
+        assert isinstance(change, types.TextDocumentEdit)
+        edits = [
+            types.TextEdit(one.range, one.new_text)
+            for one in change.edits
+            if not isinstance(one, types.SnippetTextEdit)
+        ]
+        found.append((change.text_document.uri, change.text_document.version, edits))
+    return found
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever pygls made of JSON
+    if hasattr(value, "_asdict"):
+        return {key: _plain(member) for key, member in value._asdict().items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    return value
