@@ -54,6 +54,33 @@ def test_parts_equal_their_own_tokens(history: tuple[str, list[str]], data: st.D
     assert list((text[start:end] + "```").encode()) == index.encode_part(start, end, "```")
 
 
+@settings(deadline=None)
+@given(history=histories())
+def test_the_draft_index_follows_the_text(history: tuple[str, list[str]]) -> None:
+    """Whatever stands behind it, a text begins with the tokens of its draft index; only the last block is left out."""
+    text, later = history
+    index = TokenIndex(ByteTokenizer(), text)
+    for text_now in (text, *later):
+        index.update(text_now)
+        known = index.source().tokens
+        assert known == list((text_now + "```").encode())[: len(known)]
+        assert len(known) == index.n_source >= len(text_now.encode()) - 8 * BLOCK_CHARACTERS
+
+
+def test_the_draft_index_is_made_once() -> None:
+    """As long as the text stays, so does its draft index; it is made when it is asked for."""
+    index = TokenIndex(ByteTokenizer(), LONG)
+    assert 0 == index.n_source
+    first = index.source()
+    index.update(LONG)
+    assert first is index.source()
+    index.update(LONG + "x")
+    assert 0 == index.n_source
+    index.source()
+    index.drop_source()
+    assert 0 == index.n_source
+
+
 def test_the_inside_lies_between_borders() -> None:
     """The stretch that prompts take over begins and ends at borders and has its own tokens."""
     index = TokenIndex(ByteTokenizer(), LONG)

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from doubles import FailingTarget, HistoryTarget, KeptStates
-from plgd.documents import warm as module
+from plgd.documents import indexes as module
 from plgd.documents.warm import Label, WarmStore
 from plgd.errors import EngineError, RollbackFailed
 from replies import plain_reply
@@ -162,11 +162,23 @@ def test_forgetting_and_clearing(store: WarmStore) -> None:
 
 def test_token_indexes_are_bounded(store: WarmStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """The token indexes of the texts used longest ago go when all are too long together."""
-    monkeypatch.setattr(module, "INDEX_CHARACTERS", 10)
+    monkeypatch.setattr(module, "MAX_CHARACTERS", 10)
     first = store.index("a", "123456", ByteTokenizer())
     assert first is store.index("a", "1234567", ByteTokenizer())
     store.index("b", "12345", ByteTokenizer())
     assert first is not store.index("a", "1", ByteTokenizer())
+
+
+def test_draft_indexes_are_bounded(store: WarmStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draft indexes of the texts used longest ago go when all are too long together; their tokens stay."""
+    monkeypatch.setattr(module, "MAX_SOURCE_TOKENS", 2000)
+    indexes = [store.index(name, "x = 1\n" * 300, ByteTokenizer()) for name in "ab"]
+    for index in indexes:
+        index.source()
+    assert 1000 < indexes[0].n_source
+    assert indexes[1] is store.index("b", "x = 1\n" * 300, ByteTokenizer())
+    assert (0, True) == (indexes[0].n_source, indexes[1].n_source > 1000)
+    assert indexes[0] is store.index("a", "x = 1\n" * 300, ByteTokenizer())
 
 
 def test_without_a_budget_nothing_is_kept() -> None:

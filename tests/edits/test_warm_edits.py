@@ -128,6 +128,20 @@ def test_another_instruction_reads_itself_alone() -> None:
     assert stats.prompt_tokens - stats.cached_tokens < 40
 
 
+def test_a_warm_text_is_indexed_once() -> None:
+    """What drafts are read from is found when a text becomes warm, and serves every edit until the text changes."""
+    desk = Desk(HistoryModel())
+    desk.warm_up(TEXT)
+    index = desk.store.index("a.py", TEXT, desk.model.tokenizer)
+    assert index.n_source > len(TEXT) // 2
+    made = index.source()
+    desk.edit(TEXT, "rename f")
+    desk.edit(TEXT, "rename f", LineRange(first=7, last=8))
+    assert made is index.source()
+    desk.edit(TEXT + "g()\n", "rename f")
+    assert made is not index.source()
+
+
 def test_ranges_share_the_text() -> None:
     """A range of a text that was edited as a whole begins behind the text."""
     desk = Desk(HistoryModel())

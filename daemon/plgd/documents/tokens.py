@@ -11,10 +11,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import Final
 
 from plgd.engine.model import BorderedTokenizer, Known, Span
+from plgd.engine.source_index import SourceIndex
+from plgd.engine.sources import MAX_SOURCE_TOKENS
 from plgd.text.overlap import find_splice
 
 __all__ = ("TokenIndex",)
@@ -48,6 +50,7 @@ class TokenIndex:
         self._text = ""
         self._blocks: list[_Block] = []
         self._ends: list[int] = []
+        self._source: SourceIndex | None = None
         self._replace(0, 0, text, 0)
 
     @property
@@ -63,6 +66,25 @@ class TokenIndex:
     def tokens(self) -> list[int]:
         """Return all tokens."""
         return list(chain.from_iterable(block.tokens for block in self._blocks))
+
+    @property
+    def n_source(self) -> int:
+        """How many tokens the draft index holds; 0 without one."""
+        return len(self._source) if self._source is not None else 0
+
+    def source(self) -> SourceIndex:
+        """Return the draft index of the text, made when it is asked for and kept until the text changes.
+
+        It leaves the last block out, whose tokens depend on what a prompt or a reply puts behind it.
+        """
+        if self._source is None:
+            tokens = chain.from_iterable(block.tokens for block in self._blocks[:-1])
+            self._source = SourceIndex(list(islice(tokens, MAX_SOURCE_TOKENS)))
+        return self._source
+
+    def drop_source(self) -> None:
+        """Let go of the draft index."""
+        self._source = None
 
     def update(self, text: str) -> int:
         """Take a new text; what lies outside of the one stretch that differs costs nothing.
@@ -148,7 +170,7 @@ class TokenIndex:
         """Make the blocks from `first` up to `last` anew for a text that grew in them."""
         start = self._ends[first - 1] if first else 0
         end = (self._ends[last - 1] if last else 0) + growth if self._blocks else len(text)
-        self._text = text
+        self._text, self._source = text, None
         self._blocks[first:last] = [
             _Block(stop - at, array("i", self._tokenizer.encode(text[at:stop]))) for at, stop in self._cut(start, end)
         ]

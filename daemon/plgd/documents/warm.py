@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from plgd.documents.indexes import TokenIndexes
 from plgd.documents.spill import Spill
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
@@ -19,9 +20,6 @@ from plgd.engine.model import BorderedTokenizer
 from plgd.errors import EngineError
 
 __all__ = ("Label", "Loan", "WarmCounts", "WarmStore")
-
-# Texts whose tokens are remembered, in characters: with their tokens they take about as many bytes, times four.
-INDEX_CHARACTERS: Final = 16_000_000
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -89,7 +87,7 @@ class WarmStore:
         self._limit = 0
         self._spill: Spill | None = None
         self._states: OrderedDict[Label, _State] = OrderedDict()
-        self._indexes: OrderedDict[str, TokenIndex] = OrderedDict()
+        self._indexes = TokenIndexes()
         self._counts = WarmCounts()
 
     @property
@@ -119,14 +117,7 @@ class WarmStore:
             text: the document's, as the model sees it.
             tokenizer: the model's.
         """
-        index = self._indexes.pop(document, None) or TokenIndex(tokenizer)
-        index.update(text)
-        self._indexes[document] = index
-        n_characters = sum(len(each.text) for each in self._indexes.values())
-        while n_characters > INDEX_CHARACTERS and len(self._indexes) > 1:
-            _, oldest = self._indexes.popitem(last=False)
-            n_characters -= len(oldest.text)
-        return index
+        return self._indexes.get(document, text, tokenizer)
 
     def lend(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Loan:
         """Let a target begin with what is kept; when the loan ends, what it prefilled is kept in its place.
@@ -214,7 +205,7 @@ class WarmStore:
 
     def forget(self, document: str) -> None:
         """Drop what is kept of a document."""
-        self._indexes.pop(document, None)
+        self._indexes.forget(document)
         for label in (Label(document), Label(document, alone=True)):
             self._states.pop(label, None)
             if self._spill is not None:

@@ -6,6 +6,7 @@ from plgd.documents.tokens import TokenIndex
 from plgd.edits.request import PreparedEdit
 from plgd.edits.view import view
 from plgd.engine.model import Tokenizer
+from plgd.engine.source_index import SourceIndex
 
 __all__ = ("TextTokens",)
 
@@ -31,6 +32,10 @@ class TextTokens:
             return self._tokenizer.encode(source + behind)
         start = len(view(self._edit.document.lines[: self._edit.lines.first - 1]))
         return self._index.encode_part(start, start + len(source), behind)
+
+    def known(self) -> SourceIndex | None:
+        """Return the draft index of the whole text where one is kept."""
+        return None if self._index is None else self._index.source()
 
     def whole(self) -> list[int]:
         """Return the tokens of the whole text."""

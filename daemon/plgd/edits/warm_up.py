@@ -59,7 +59,8 @@ def warm_steps(
     label = document_label(document)
     if not may_fit(len(text), model):
         raise TextTooLong.of(document.shown(), len(text) // _TOKEN_CHARACTERS, model.context_limit, about=True)
-    head = prompt_head(document, model, warm.index(label.document, text, model.tokenizer))
+    index = warm.index(label.document, text, model.tokenizer)
+    head = prompt_head(document, model, index)
     if len(head) >= model.context_limit:
         raise TextTooLong.of(document.shown(), len(head), model.context_limit)
     warm.recall(label, model.target(), displaces=displaces)
@@ -71,6 +72,7 @@ def warm_steps(
         yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(head), n_done)
         if not warm.reach(label, head):
             break  # the memory for it does not suffice
+    index.source()  # so that the next edit finds it ready
     return WarmResult(
         path=str(document.path or ""),
         model=model.name,

@@ -10,6 +10,7 @@ from plgd.engine.codec import SpanCodec
 from plgd.engine.file_draft import FileDraftProposer
 from plgd.engine.ngram import NgramProposer
 from plgd.engine.proposer import Proposer
+from plgd.engine.source_index import SourceIndex
 
 __all__ = ("make_file_proposer",)
 
@@ -18,7 +19,13 @@ OWN_NGRAMS: Final = (3, 4)
 
 
 def make_file_proposer(
-    sources: Sequence[Sequence[int]], *, n_prompt: int, codec: SpanCodec, ngram_min: int = 0, ngram_max: int = 0
+    sources: Sequence[Sequence[int]],
+    *,
+    n_prompt: int,
+    codec: SpanCodec,
+    ngram_min: int = 0,
+    ngram_max: int = 0,
+    known: SourceIndex | None = None,
 ) -> Proposer:
     """Make the proposers of a rewrite: the file draft with its substitutions, then n-grams of prompt and reply.
 
@@ -28,10 +35,11 @@ def make_file_proposer(
         codec: for substitutions.
         ngram_min: shortest n-gram; 0 takes `OWN_NGRAMS`.
         ngram_max: longest n-gram; 0 takes `OWN_NGRAMS`.
+        known: as for `plgd.engine.sources.Sources`.
 
     Raises:
         ValueError: the n-gram lengths are out of bounds.
     """
     longest = ngram_max or max(OWN_NGRAMS[1], ngram_min)
     ngrams = NgramProposer(ngram_min or min(OWN_NGRAMS[0], longest), longest)
-    return ProposerChain(FileDraftProposer(sources, n_prompt, codec), ngrams)
+    return ProposerChain(FileDraftProposer(sources, n_prompt, codec, known=known), ngrams)

@@ -11,6 +11,7 @@ from plgd.engine.odds import Odds
 from plgd.engine.overlay import Overlay
 from plgd.engine.patcher import Patcher
 from plgd.engine.proposer import NO_DRAFT, Draft, Share
+from plgd.engine.source_index import SourceIndex
 from plgd.engine.sources import Sources
 
 __all__ = ("FileDraftProposer",)
@@ -27,6 +28,7 @@ class FileDraftProposer:
         n_prompt: tokens of the history before the reply; the cursor begins to move behind them.
         codec: for substitutions; without one there are none.
         odds: to go on with; new ones by default.
+        known: as for `Sources`.
     """
 
     def __init__(
@@ -36,8 +38,9 @@ class FileDraftProposer:
         codec: SpanCodec | None = None,
         *,
         odds: Odds | None = None,
+        known: SourceIndex | None = None,
     ) -> None:
-        self._sources = Sources(sources or ((),))
+        self._sources = Sources(sources or ((),), known)
         self._overlay = Overlay()
         self._cursor = Cursor(self._sources, self._overlay, odds or Odds())
         self._patcher = Patcher(self._sources, self._overlay, codec) if codec is not None else None

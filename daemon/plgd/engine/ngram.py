@@ -46,15 +46,15 @@ class NgramProposer:
 
     def extend(self, tokens: Sequence[int]) -> None:
         """Take in tokens that were appended to the history."""
-        tail = self._tail
-        for position, token in enumerate(tokens, start=len(self._history)):
-            for n, followers in self._followers.items():
-                if n > position:
-                    break
-                followers[tail[-n:]] = position
-            tail = (*tail, token)[-self._ngram_max :]
-        self._tail = tail
+        start, end = len(self._history), len(self._history) + len(tokens)
         self._history.extend(tokens)
+        # Each length in one pass in C: a long prompt is taken in before the first token of every reply.
+        for n, followers in self._followers.items():
+            first = max(start, n)
+            recent = self._history[first - n : end - 1]
+            grams = zip(*(recent[place:] for place in range(n)), strict=False)
+            followers.update(zip(grams, range(first, end), strict=False))
+        self._tail = tuple(self._history[-self._ngram_max :])
 
     def propose(self, max_tokens: int) -> Draft:
         """Guess up to `max_tokens` tokens that follow the history; `NO_DRAFT` when nothing is known."""
