@@ -7,6 +7,7 @@ OpenBLAS that the dynamic linker loads first takes its place. That must happen b
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -23,6 +24,18 @@ _DEBIAN: Final = tuple(
 # Tuning for older OpenBLAS builds; current ones choose better by themselves (448 against 366 tokens/s of prefill).
 _STALE_TUNING: Final = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 _PROBE_TIMEOUT_S: Final = 10.0
+# Multiplies two matrices of ones: a library made for another processor loads, and dies in its first product.
+_PROBE: Final = """
+import ctypes
+n, one = 64, ctypes.c_float(1.0)
+ones, product = (ctypes.c_float * n**2)(*[1.0] * n**2), (ctypes.c_float * n**2)()
+multiply = getattr(ctypes.CDLL(None), "cblas_sgemm", None)
+if multiply is None:
+    raise SystemExit("it multiplies no matrices")
+multiply(101, 111, 111, n, n, n, one, ones, n, ones, n, ctypes.c_float(0.0), product, n)
+if any(value != n for value in product):
+    raise SystemExit("it multiplies wrongly")
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +89,9 @@ def find_preload(environment: Mapping[str, str], links: Path) -> Preload:
 
 
 def _candidates() -> list[Path]:
-    packaged = [file for file in _files_of("cmeel-openblas") if file.name == "libopenblas.so.0"]
+    # The first knows the kernels of many processors, the second those of the one that it was built on.
+    packaged = [file for file in _files_of("ngsolve-openblas") if file.name.startswith("libopenblas")]
+    packaged += [file for file in _files_of("cmeel-openblas") if file.name == "libopenblas.so.0"]
     return [library for library in (*packaged, *_DEBIAN) if library.is_file()]
 
 
@@ -107,10 +122,10 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _probe(environment: dict[str, str]) -> str:
-    """Start Python with an environment; a library that cannot be loaded would end the daemon before its first line."""
+    """Start Python with an environment; a library that cannot be loaded or used would end the daemon."""
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", ""],
+            [sys.executable, "-I", "-S", "-c", _PROBE],
             env=environment,
             capture_output=True,
             timeout=_PROBE_TIMEOUT_S,
@@ -120,4 +135,6 @@ def _probe(environment: dict[str, str]) -> str:
         return str(error)
     # The linker only warns of a file that is no library at all, and goes on without it.
     words = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode == -signal.SIGILL:
+        return words or "made for another processor"
     return words or (f"exit status {done.returncode}" if done.returncode else "")

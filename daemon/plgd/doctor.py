@@ -62,7 +62,7 @@ def check_blas(paths: Paths) -> tuple[Finding, ...]:
     if preload.library is not None:
         return (Finding(level="ok", subject="OpenBLAS", fact=str(preload.library)),)
     fact = f"cannot be loaded: {preload.problem}" if preload.problem else "not found"
-    advice = "Install cmeel-openblas (part of plgd[cpu]) or Debian's libopenblas0-pthread; edits become much faster."
+    advice = "Install plgd[cpu], which brings OpenBLAS, or Debian's libopenblas0-pthread; edits become much faster."
     return (Finding(level="slow", subject="OpenBLAS", fact=fact, advice=advice),)
 
 

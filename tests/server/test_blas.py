@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,29 @@ def test_a_library_that_cannot_be_loaded_is_left_out(tmp_path: Path, monkeypatch
     assert "libopenblas.so.0" in preload.problem
     finding = check_blas(Paths(tmp_path, tmp_path, tmp_path))[0]
     assert ("slow", True) == (finding.level, preload.problem.split(":")[0] in finding.fact)
+
+
+@LINUX_CPU
+@pytest.mark.parametrize(
+    ("product", "problem"),
+    [
+        ("extern int raise(int); raise(4);", "made for another processor"),
+        ("(void)a;", "it multiplies wrongly"),
+    ],
+)
+def test_a_library_for_another_processor_is_left_out(
+    product: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that loads, but dies in its first product or gets it wrong, is found out before the daemon starts."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    library, source = tmp_path / "libopenblas.so.0", tmp_path / "blas.c"
+    source.write_text(f"void cblas_sgemm(int a) {{ {product} }}")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    monkeypatch.setattr(blas, "_candidates", lambda: [library])
+    preload = find_preload({"HOME": "/"}, tmp_path / "links")
+    assert (None, problem) == (preload.library, preload.problem)
 
 
 @LINUX_CPU

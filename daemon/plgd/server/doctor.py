@@ -39,7 +39,7 @@ def _check_device(device: Device) -> tuple[Finding, ...]:
     findings = [Finding(level="ok", subject="device", fact=f"{device.kind}: {device.name}{memory}")]
     if device.blas == "reference":
         advice = (
-            "Matrix products are many times slower than they could be. Install cmeel-openblas (part of plgd[cpu]), "
+            "Matrix products are many times slower than they could be. Install plgd[cpu], which brings OpenBLAS, "
             "then `plgd restart`; a daemon that was not started by `plgd` needs it in LD_PRELOAD."
         )
         findings.append(Finding(level="slow", subject="BLAS in use", fact="reference", advice=advice))
