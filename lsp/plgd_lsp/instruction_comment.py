@@ -71,7 +71,7 @@ def _comments(text: str, language_id: str, marker: str) -> Iterator[_Comment]:
     kinds = [rf"{re.escape(opening)}\s*{name}(?P<said>.*?){re.escape(closing)}" for opening, closing in syntax.block]
     # A mark may be repeated, as in `///` and `;;`.
     kinds += [
-        rf"(?:{re.escape(mark.strip())})+[ \t]*{name}(?P<said>[^\r\n]*)"
+        rf"{re.escape(mark.strip())}{re.escape(mark.strip()[-1])}*[ \t]*{name}(?P<said>[^\r\n]*)"
         for mark in sorted(syntax.line, key=len, reverse=True)
     ]
     taken: list[tuple[int, int]] = []

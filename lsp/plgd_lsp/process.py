@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import threading
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -19,7 +19,10 @@ from plgd.paths import Paths
 from plgd_lsp.server import Server
 from plgd_lsp.stdio import Reader, Writer, claim_stdout
 
-__all__ = ("main",)
+if TYPE_CHECKING:
+    from pygls.io_ import AsyncReader  # pygls defines it for type checkers alone
+
+__all__ = ("main", "serve")
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -40,13 +43,24 @@ def main(*, verbose: bool = False) -> int:
     if not verbose:
         # pygls logs what the editor is told in any case.
         logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    return anyio.run(_serve, claim_stdout())
+    return anyio.run(_serve_stdio, claim_stdout())
 
 
-async def _serve(output: BinaryIO) -> int:
-    paths = Paths.from_environment()
-    presets, complaints = _read_presets(paths)
-    writer = Writer(output)
+async def serve(
+    reader: AsyncReader, writer: Writer, paths: Paths, presets: tuple[PresetConfig, ...], complaints: tuple[str, ...]
+) -> int:
+    """Serve one editor until it leaves or is gone.
+
+    Args:
+        reader: what it says.
+        writer: where it listens.
+        paths: the user's folders.
+        presets: the instructions of the configuration.
+        complaints: sentences about the configuration that the user should see.
+
+    Returns:
+        What `main` returns.
+    """
     async with anyio.create_task_group() as group:
         server = Server(paths, group, presets, complaints)
         protocol = server.protocol
@@ -55,9 +69,14 @@ async def _serve(output: BinaryIO) -> int:
         group.start_soon(_watch_parent, server, writer)
         group.start_soon(_stop_when, protocol.ended, stop, group)
         group.start_soon(_stop_when, writer.closed, stop, group)
-        await run_async(stop, Reader(0), protocol, logger=_LOG, error_handler=server.pygls.report_server_error)
+        await run_async(stop, reader, protocol, logger=_LOG, error_handler=server.pygls.report_server_error)
         group.cancel_scope.cancel()
     return 0 if protocol.was_shut_down else 1
+
+
+async def _serve_stdio(output: BinaryIO) -> int:
+    paths = Paths.from_environment()
+    return await serve(Reader(0), Writer(output), paths, *_read_presets(paths))
 
 
 async def _stop_when(happened: asyncio.Event, stop: threading.Event, group: TaskGroup) -> None:

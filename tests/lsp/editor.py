@@ -5,19 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from io import BytesIO
+from typing import Any, BinaryIO, Final
 
+import anyio
 from lsprotocol import types
+from pygls.io_ import run_async
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from lsp.texts import changed
+from plgd.config import PresetConfig
+from plgd.paths import Paths
 from plgd.text.positions import Encoding
+from plgd_lsp.process import serve
+from plgd_lsp.stdio import Writer
 
-__all__ = ("PATIENCE_S", "Buffer", "Editor", "capabilities", "opened_editor")
+__all__ = ("PATIENCE_S", "Buffer", "Editor", "capabilities", "introduce", "opened_editor", "started_editor")
 
 # Bounds every wait of a test; never what a passing test waits for.
 PATIENCE_S: Final = 30.0
@@ -47,8 +54,10 @@ class Editor:
         buffers: by URI.
         edits: the workspace edits that came.
         notes: plgd's notifications, (method, parameters).
-        refuse: answers of the editor to edits, in order, instead of applying them.
+        server: what the server says it can do.
+        exit_code: of the server, once it has ended.
         before_apply: called before an edit is looked at, as a place to type.
+        is_mute: say that edits were applied, and do nothing.
     """
 
     def __init__(self, client: LanguageClient) -> None:
@@ -59,6 +68,8 @@ class Editor:
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.before_apply: Callable[[], None] = lambda: None
         self.is_mute = False
+        self.exit_code: int | None = None
+        self.server: types.InitializeResult
         self._news = asyncio.Event()
         client.feature(types.WORKSPACE_APPLY_EDIT)(self._answer())
         for method in ("plgd/status", "plgd/proposal", "plgd/finished"):
@@ -158,26 +169,75 @@ async def opened_editor(
     can: types.ClientCapabilities | None = None,
     encodings: list[Encoding] | None = None,
     options: object = None,
-    env: dict[str, str] | None = None,
-    folder: Path | None = None,
+    presets: tuple[PresetConfig, ...] = (),
 ) -> AsyncIterator[Editor]:
-    """Start `plgd lsp` and introduce an editor to it."""
+    """Introduce an editor to a language server in the test's own event loop."""
     client = make_test_lsp_client()
     editor = Editor(client)
-    can = can or types.ClientCapabilities()
-    if encodings is not None:
-        can.general = can.general or types.GeneralClientCapabilities()
-        can.general.position_encodings = list(encodings)
-    await client.start_io(sys.executable, "-m", "plgd_cli", "lsp", env=os.environ | (env or {}), cwd=folder)
-    params = types.InitializeParams(capabilities=can, initialization_options=options)
-    answer = await asyncio.wait_for(client.initialize_session(params), PATIENCE_S)
-    agreed = answer.capabilities.position_encoding
-    editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"
+    with BytesIO() as nowhere:
+        inward, outward = _Pipe(nowhere), _Pipe(nowhere)
+        client.protocol.set_writer(inward)
+        async with anyio.create_task_group() as group:
+            served = anyio.Event()
+
+            async def serve_editor() -> None:
+                editor.exit_code = await serve(inward.reader, outward, Paths.from_environment(), presets, ())
+                served.set()
+
+            group.start_soon(serve_editor)
+            group.start_soon(run_async, threading.Event(), outward.reader, client.protocol)
+            await introduce(editor, can=can, encodings=encodings, options=options)
+            try:
+                yield editor
+            finally:
+                await asyncio.wait_for(client.shutdown_async(None), PATIENCE_S)
+                client.exit(None)
+                with anyio.fail_after(PATIENCE_S):
+                    await served.wait()
+                group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def started_editor(*, options: object = None, env: dict[str, str] | None = None) -> AsyncIterator[Editor]:
+    """Start `plgd lsp` as a process of its own, as editors do, and introduce an editor to it."""
+    client = make_test_lsp_client()
+    editor = Editor(client)
+    await client.start_io(sys.executable, "-m", "plgd_cli", "lsp", env=os.environ | (env or {}))
+    await introduce(editor, options=options)
     try:
         yield editor
     finally:
         await asyncio.wait_for(client.shutdown_session(), PATIENCE_S)
         await client.stop()
+
+
+async def introduce(
+    editor: Editor,
+    *,
+    can: types.ClientCapabilities | None = None,
+    encodings: list[Encoding] | None = None,
+    options: object = None,
+) -> None:
+    """Say what the editor can do, and hear what the server can."""
+    can = can or types.ClientCapabilities()
+    if encodings is not None:
+        can.general = can.general or types.GeneralClientCapabilities()
+        can.general.position_encodings = list(encodings)
+    params = types.InitializeParams(capabilities=can, initialization_options=options)
+    editor.server = await asyncio.wait_for(editor.client.initialize_session(params), PATIENCE_S)
+    agreed = editor.server.capabilities.position_encoding
+    editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"
+
+
+class _Pipe(Writer):
+    """One direction of a connection inside a process."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self.reader = asyncio.StreamReader()
+
+    def write(self, data: bytes) -> None:
+        self.reader.feed_data(data)
 
 
 def _documents(edit: types.WorkspaceEdit) -> list[tuple[str, int | None, list[types.TextEdit]]]:
