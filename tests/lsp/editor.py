@@ -71,6 +71,8 @@ class Editor:
         self.exit_code: int | None = None
         self.server: types.InitializeResult
         self._news = asyncio.Event()
+        # lsprotocol takes every action with a command for a command.
+        client.protocol.get_result_type = _RawResults(client.protocol.get_result_type)  # type: ignore[method-assign]
         client.feature(types.WORKSPACE_APPLY_EDIT)(self._answer())
         for method in ("plgd/status", "plgd/proposal", "plgd/finished"):
             client.feature(method)(self._listener(method))
@@ -99,7 +101,33 @@ class Editor:
         """Execute a command and return its answer as plain data."""
         params = types.ExecuteCommandParams(command=name, arguments=[arguments])
         answer = await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE_S)
-        return _plain(answer)
+        plain: dict[str, Any] = _plain(answer)
+        return plain
+
+    async def actions(
+        self,
+        buffer: Buffer,
+        start: tuple[int, int],
+        end: tuple[int, int],
+        context: types.CodeActionContext | None = None,
+    ) -> list[dict[str, Any]]:
+        """Ask for the code actions of a range."""
+        span = types.Range(types.Position(*start), types.Position(*end))
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(buffer.uri), span, context or types.CodeActionContext([])
+        )
+        answer = self.client.protocol.send_request_async(types.TEXT_DOCUMENT_CODE_ACTION, params)
+        offered: list[dict[str, Any]] = _plain(await asyncio.wait_for(answer, PATIENCE_S))
+        return offered
+
+    async def run(self, action: dict[str, Any]) -> dict[str, Any]:
+        """Execute the command of a code action, or a command."""
+        command = action["command"] if isinstance(action["command"], dict) else action
+        params = types.ExecuteCommandParams(command=command["command"], arguments=command["arguments"])
+        plain: dict[str, Any] = _plain(
+            await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE_S)
+        )
+        return plain
 
     async def edit(self, buffer: Buffer, instruction: str, **more: object) -> str:
         """Ask for an edit; return its session."""
@@ -227,6 +255,16 @@ async def introduce(
     editor.server = await asyncio.wait_for(editor.client.initialize_session(params), PATIENCE_S)
     agreed = editor.server.capabilities.position_encoding
     editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"
+
+
+@dataclass(frozen=True)
+class _RawResults:
+    """What results are decoded as; None for plain data."""
+
+    known: Callable[[str], type[Any] | None]
+
+    def __call__(self, method: str) -> type[Any] | None:
+        return None if method == types.TEXT_DOCUMENT_CODE_ACTION else self.known(method)
 
 
 class _Pipe(Writer):
