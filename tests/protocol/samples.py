@@ -22,6 +22,7 @@ from plgd.protocol.daemon import (
     StopResult,
     WarmInfo,
 )
+from plgd.protocol.discovery import DiscoverResult
 from plgd.protocol.docs import example_result
 from plgd.protocol.documents import (
     ChangeParams,
@@ -39,7 +40,7 @@ from plgd.protocol.documents import (
     WarmResult,
 )
 from plgd.protocol.drafting import DraftingParams, DraftSource
-from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditProgress, EditStatus, LineRange, Stage
+from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditPart, EditProgress, EditStatus, LineRange, Stage
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
 from plgd.protocol.sessions import (
@@ -119,6 +120,16 @@ REQUESTS: Final = {
             drafting=DraftingParams(policy="graded", max_draft=15, ngram_min=2, ngram_max=4),
             sources=(DraftSource(path="/home/me/b.py"), DraftSource(text="size = 2")),
             show_drafts=True,
+            code_edit="# ... existing code ...\nsize = 1\n",
+            prediction="size = 1\n",
+            edits=(
+                EditPart(
+                    instruction="grow",
+                    range=LineRange(first=1, last=1),
+                    code_edit="size = 3\n",
+                    prediction="size = 3\n",
+                ),
+            ),
             dry_run=True,
             idempotency_key="rename-größe-1",
         ),
@@ -160,6 +171,7 @@ REQUESTS: Final = {
     "model/use": envelope.encode_request(8, methods.MODEL_USE, ModelParams(name="/models/mine")),
     "model/pull": envelope.encode_request(9, methods.MODEL_PULL, PullParams(name="builtin", force=True)),
     "doctor": envelope.encode_request(10, methods.DOCTOR, NoParams()),
+    "rpc.discover": envelope.encode_request(19, methods.DISCOVER, NoParams()),
 }
 
 RESULTS: Final = {
@@ -245,6 +257,13 @@ RESULTS: Final = {
     "model/info": MODEL,
     "model/use": MODEL,
     "model/pull": MODEL,
+    "rpc.discover": DiscoverResult(
+        openrpc="1.3.2",
+        info={"title": "plgd", "version": "0.1.0"},
+        methods=({"name": "ping", "params": [], "result": {"name": "PingResult", "schema": {}}},),
+        components={"schemas": {}},
+        notifications=({"name": "edit/delta", "params": []},),
+    ),
     "doctor": DoctorResult(findings=(Finding(level="slow", subject="BLAS", fact="reference", advice="Install."),)),
 }
 

@@ -22,7 +22,7 @@ def test_the_page_has_every_method_notification_field_and_error() -> None:
     for name in (*METHODS, *NOTIFICATIONS):
         assert f"### `{name}`" in page
     for method in METHODS.values():
-        for field in (*method.params.__struct_fields__, *method.result.__struct_fields__):
+        for field in (*method.params.__struct_encode_fields__, *method.result.__struct_encode_fields__):
             assert f"| `{field}` |" in page
     for code, cls in BY_CODE.items():
         assert f"| {code} | `{cls.__name__}` |" in page

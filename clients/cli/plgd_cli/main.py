@@ -41,6 +41,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "model": ("plgd_cli.commands.model", "list, fetch, describe and choose models"),
     "lsp": ("plgd_cli.commands.lsp", "serve an editor by the language server protocol"),
     "doctor": ("plgd_cli.commands.doctor", "check the installation and say what is missing or slow"),
+    "rpc": ("plgd_cli.commands.rpc", "send one request of the protocol, and print its result as JSON"),
     "bench": ("plgd_cli.commands.bench", "measure"),
 }
 

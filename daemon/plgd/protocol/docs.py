@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import sys
 from collections.abc import Iterator
 from enum import EnumMeta
@@ -26,6 +24,7 @@ from plgd.protocol.edits import (
     ProposerStats,
     Stage,
 )
+from plgd.protocol.meanings import field_meanings, first_sentence
 from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
 from plgd.protocol.reply_drafts import ReplyDrafts, ReplyRun
 
@@ -119,7 +118,7 @@ def _methods() -> Iterator[str]:
     for method in METHODS.values():
         yield f"### `{method.name}`\n\n{method.summary}\n"
         yield _table(method.params, sent_by_client=True)
-        yield f"Result: {_first_sentence(method.result)}\n"
+        yield f"Result: {first_sentence(method.result)}\n"
         yield _table(method.result)
 
 
@@ -137,7 +136,7 @@ def _types() -> Iterator[str]:
     nested = {inner.__name__: inner for root in roots for inner in _inner_types(types.type_info(root))}
     for name in sorted(nested):
         found = nested[name]
-        yield f"### {name}\n\n{_first_sentence(found)}\n"
+        yield f"### {name}\n\n{first_sentence(found)}\n"
         if isinstance(found, EnumMeta):
             yield "One of " + ", ".join(f"`{member.value}`" for member in found) + ".\n"  # type: ignore[var-annotated]
         else:
@@ -167,7 +166,7 @@ def _table(struct: type, *, sent_by_client: bool = False) -> str:
     info = types.type_info(struct)
     if not isinstance(info, types.StructType) or not info.fields:
         return "No parameters.\n" if sent_by_client else "No fields.\n"
-    meanings = _meanings(struct)
+    meanings = field_meanings(struct)
     rows = (
         ["| Parameter | Type | Default | Meaning |", "|---|---|---|---|"]
         if sent_by_client
@@ -177,7 +176,7 @@ def _table(struct: type, *, sent_by_client: bool = False) -> str:
         cells = [f"`{each.encode_name}`", _type_name(each.type)]
         if sent_by_client:
             cells.append("required" if each.required else f"`{msgspec.json.encode(each.default).decode()}`")
-        cells.append(meanings.get(each.name, ""))
+        cells.append(meanings.get(each.name, "").replace("|", "\\|"))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -204,18 +203,8 @@ _SIMPLE: Final[dict[type[types.Type], str]] = {
     types.FloatType: "number",
     types.BoolType: "boolean",
     types.NoneType: "null",
+    types.AnyType: "any",
 }
-
-
-def _first_sentence(found: type) -> str:
-    return inspect.cleandoc(found.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-
-
-def _meanings(struct: type) -> dict[str, str]:
-    """Read the `Attributes:` of a docstring."""
-    _, _, attributes = inspect.cleandoc(struct.__doc__ or "").partition("Attributes:\n")
-    found = re.findall(r"^ {4}(\w+): ((?:.*)(?:\n {8}.*)*)", attributes, flags=re.MULTILINE)
-    return {name: re.sub(r"\s+", " ", text).replace("|", "\\|") for name, text in found}
 
 
 def _errors() -> str:
@@ -226,7 +215,7 @@ def _errors() -> str:
         "|---|---|---|---|",
     ]
     rows += [
-        f"| {code} | `{cls.__name__}` | {_first_sentence(cls)} | {cls.exit_code} |"
+        f"| {code} | `{cls.__name__}` | {first_sentence(cls)} | {cls.exit_code} |"
         for code, cls in sorted(BY_CODE.items())
     ]
     return "\n".join(rows) + "\n"

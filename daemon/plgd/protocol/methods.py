@@ -18,6 +18,7 @@ from plgd.protocol.daemon import (
     StopParams,
     StopResult,
 )
+from plgd.protocol.discovery import DiscoverResult
 from plgd.protocol.documents import (
     ChangeParams,
     ChangeResult,
@@ -66,6 +67,7 @@ EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instruct
 EDIT_STATUS: Final = Method("edit/status", SessionParams, SessionResult, "Say what became of an edit and its file.")
 EDIT_ACCEPT: Final = Method("edit/accept", AcceptParams, AcceptResult, "Write hunks of a proposal to its file.")
 EDIT_REJECT: Final = Method("edit/reject", RejectParams, SessionResult, "Decide against hunks of a proposal.")
+DISCOVER: Final = Method("rpc.discover", NoParams, DiscoverResult, "Describe the protocol itself, as OpenRPC.")
 DOCUMENT_OPEN: Final = Method("document/open", OpenParams, OpenResult, "Hold a text that an editor has open.")
 DOCUMENT_CHANGE: Final = Method("document/change", ChangeParams, ChangeResult, "Change an open document.")
 DOCUMENT_CLOSE: Final = Method("document/close", CloseParams, CloseResult, "Forget an open document.")
@@ -99,6 +101,7 @@ METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
         MODEL_USE,
         MODEL_PULL,
         DOCTOR,
+        DISCOVER,
     )
 }
 

@@ -28,7 +28,9 @@ from plgd.protocol.daemon import (
     StopParams,
     StopResult,
 )
+from plgd.protocol.discovery import DiscoverResult
 from plgd.protocol.envelope import ErrorData
+from plgd.protocol.openrpc import openrpc_document
 from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
 from plgd.server.document_handlers import DocumentHandlers
@@ -104,6 +106,7 @@ class Handlers:
         dispatcher.add(methods.STATUS, self.status)
         dispatcher.add(methods.STOP, self.stop)
         dispatcher.add(methods.DOCTOR, self.doctor)
+        dispatcher.add(methods.DISCOVER, self.discover)
 
     async def hello(self, _call: Call, params: HelloParams) -> HelloResult:
         """Compare versions; a daemon makes room for its client's unless that is older, or the same in all."""
@@ -158,6 +161,10 @@ class Handlers:
         device = asyncio.wrap_future(self._worker.run_errand(lambda backend: backend.device()))
         models = await self._models.store()
         return DoctorResult(findings=await check_daemon(self._paths, models, device))
+
+    async def discover(self, _call: Call, _params: NoParams) -> DiscoverResult:
+        """Describe the protocol."""
+        return openrpc_document()
 
 
 def _release(version: str) -> tuple[int, ...]:
