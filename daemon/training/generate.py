@@ -124,7 +124,7 @@ class Maker:
         if source is None or operation.needs not in source.text or language_of(source.path) != language:
             return None
         passage = passage_of(source)
-        if language in PROSE and rng.random() < WITH_TYPOS:
+        if language in PROSE and operation.kind != "fix_typos" and rng.random() < WITH_TYPOS:
             passage = replace(passage, text=with_typos(passage.text, rng, rng.randint(1, 4)) or passage.text)
         unseen = self._split == "held-out" and rng.random() < UNSEEN
         if is_range and language not in WHOLE_LANGUAGES and rng.random() < BY_REGION:

@@ -7,14 +7,26 @@ from random import Random
 from typing import Final
 
 from plgd.text.lines import split_lines
+from training.words import line_list, word_list
 
 __all__ = ("MARKUP", "mistyped", "with_typos")
 
 # How a line begins that is no running text.
 MARKUP: Final = re.compile(r"\s*(?:[#|>\-*+=~`:]|\d+[.)]|    |\t|\.\. |!\[|\[|<)")
 
-_WORD: Final = re.compile(r"(?<![\w`/.@\[-])[a-z]{5,11}(?![\w`/@\]-]|\.\w)")
+_WORD: Final = re.compile(r"(?<![\w`/.@\[-])[a-z]{3,11}(?![\w`/@\]-]|[.:][\w/])")
+_LISTS: Final = ("subjects", "predicates", "starters", "statements", "items", "sentences")
+_USUAL: Final = {word: wrong for word, *wrong in map(str.split, line_list("misspelled"))}
+# Words whose spelling everybody knows; a slip in another might be mended in several ways.
+_SPELLED: Final = frozenset(word_list("spelled")) | frozenset(
+    word for name in _LISTS for line in line_list(name) for word in re.findall(r"\b[a-z]{5,11}\b", line)
+)
 MIN_PLACES: Final = 3
+# How often a word gets the misspelling that it usually has, where it has one; and a wrong vowel.
+USUAL: Final = 0.6
+WRONG_VOWEL: Final = 0.1
+TRIES: Final = 6
+SHORTEST: Final = 5
 
 
 def with_typos(text: str, rng: Random, n_typos: int) -> str | None:
@@ -23,7 +35,11 @@ def with_typos(text: str, rng: Random, n_typos: int) -> str | None:
     offset = 0
     for line in split_lines(text):
         if not MARKUP.match(line) and len(line) > 20:
-            places += [(offset + match.start(), match[0]) for match in _WORD.finditer(line)]
+            places += [
+                (offset + match.start(), match[0])
+                for match in _WORD.finditer(line)
+                if match[0] in _SPELLED or match[0] in _USUAL
+            ]
         offset += len(line)
     if len(places) < MIN_PLACES:
         return None
@@ -33,14 +49,21 @@ def with_typos(text: str, rng: Random, n_typos: int) -> str | None:
 
 
 def mistyped(word: str, rng: Random) -> str:
-    """Swap two letters of a word, leave one out, or double one; never the first."""
-    kind = rng.randrange(3)
-    places = [at for at in range(1, len(word) - 1) if word[at] != word[at + 1]]
-    if kind == 0 and places:
-        at = rng.choice(places)
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    """Misspell a word, such that it is no other word: as people do, or by a slip in one place that is not the first."""
+    if word in _USUAL and (len(word) < SHORTEST or rng.random() < USUAL):
+        return rng.choice(_USUAL[word])
+    for _ in range(TRIES):
+        wrong = _slipped(word, rng)
+        if wrong != word and wrong not in _SPELLED:
+            return wrong
+    return word[:1] + word
+
+
+def _slipped(word: str, rng: Random) -> str:
     at = rng.randrange(1, len(word) - 1)
-    if kind == 1 and not word.endswith("s"):
-        shorter = word[:at] + word[at + 1 :]
-        return shorter if shorter != word else word[:at] + word[at] + word[at:]
-    return word[:at] + word[at] + word[at:]
+    if rng.random() < WRONG_VOWEL:
+        return word[:at] + rng.choice("aeiou") + word[at + 1 :] if word[at] in "aeiou" else word
+    kind = rng.randrange(3)
+    if kind == 0:
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    return word[:at] + word[at + 1 :] if kind == 1 else word[:at] + word[at] + word[at:]

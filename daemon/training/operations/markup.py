@@ -236,11 +236,11 @@ def _rules(text: str) -> list[re.Match[str]]:
 
 
 OPERATIONS: Final = (
-    Operation("css_set", set_property, STYLES, 2, "{"),
-    Operation("css_add", add_property, STYLES, 1.2, "{"),
-    Operation("css_remove", remove_property, STYLES, 1, "{"),
-    Operation("css_remove_rule", remove_rule, STYLES, 0.6, "{"),
-    Operation("html_text", element_text, ("html",), 2, "<"),
+    Operation("css_set", set_property, STYLES, 3, "{"),
+    Operation("css_add", add_property, STYLES, 2, "{"),
+    Operation("css_remove", remove_property, STYLES, 1.5, "{"),
+    Operation("css_remove_rule", remove_rule, STYLES, 1.2, "{"),
+    Operation("html_text", element_text, ("html",), 3, "<"),
     Operation("html_attribute", set_attribute, ("html",), 1.2, "="),
     Operation("link_address", link_address, ("markdown",), 1.2, "]("),
     Operation("unlink", unlink, ("markdown",), 0.6, "]("),

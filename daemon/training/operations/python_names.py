@@ -170,7 +170,8 @@ def _rename_definition(
     counts = Counter(names)
     candidates = sorted(name for name in counts if len(name) > 2 and name not in RESERVED and counts[name] < 3)
     rng.shuffle(candidates)
-    bound = _imported(parsed).union(_binds(parsed.tree), *map(_binds, parsed.functions()))
+    imported = {alias.name for node in parsed.nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    bound = _imported(parsed).union(imported, _binds(parsed.tree), *map(_binds, parsed.functions()))
     for name in candidates[:4]:
         words = parsed.words(name)
         code = [word for word in words if word.role in ("name", "attribute", "keyword")]

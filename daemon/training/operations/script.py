@@ -263,11 +263,11 @@ def _functions(passage: Passage) -> list[tuple[str, int, int]]:
 
 
 OPERATIONS: Final = (
-    Operation("js_rename_variable", rename_variable, SCRIPT, 8),
+    Operation("js_rename_variable", rename_variable, SCRIPT, 10),
     Operation("js_rename_function", rename_function, SCRIPT, 3, "function", makes=("rename_function",)),
     Operation("js_rename_class", rename_class, SCRIPT, 1, makes=("rename_class",)),
     Operation("js_add_parameter", add_parameter, SCRIPT, 1.2, "function", makes=("add_parameter",)),
-    Operation("js_change_literal", change_literal, SCRIPT, 3, makes=("change_literal",)),
+    Operation("js_change_literal", change_literal, SCRIPT, 4, makes=("change_literal",)),
     Operation("js_replace_value", replace_value, SCRIPT, 2, makes=("replace_value",)),
     Operation("js_delete_function", delete_function, SCRIPT, 3, "function", makes=("delete_function",)),
     Operation("js_add_comment", add_comment, SCRIPT, 1.5, "function", makes=("add_comment", "js_add_doc")),
