@@ -71,7 +71,7 @@ class MirroredDocument:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             self._index = LineIndex(change.text)
             return TextChange(text=change.text)
-        places = sorted((self._find(change.range.start), self._find(change.range.end)))
+        places = sorted((self._find(change.range.start), self._find(change.range.end)), key=lambda place: place[0])
         (start, first), (end, last) = places
         self._index.replace(start, end, change.text)
         return TextChange(text=change.text, range=TextRange(start=first, end=last))
