@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -11,10 +11,12 @@ from plgd.documents.store import DocumentStore
 from plgd.edits.events import JobDelta, JobEvent, JobProgress
 from plgd.edits.job import edit_steps
 from plgd.edits.request import prepare
+from plgd.engine.kept import KeepingTarget
+from plgd.engine.sampling import GREEDY, Sampling
 from plgd.protocol.edits import EditParams, EditResult, Stage
 from scripted_model import ScriptedModel
 
-__all__ = ("SOURCE", "Ran", "params", "run")
+__all__ = ("SOURCE", "Ran", "RepliesModel", "params", "run", "run_replies")
 
 SOURCE = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n"
 
@@ -52,11 +54,31 @@ def run(
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Ran:
     """Carry out an edit on a model that gives this reply; `meanwhile` happens once the reply begins."""
+    return _run(asked, ScriptedModel(reply, context_limit=context_limit, on_target=meanwhile), config or Config())
+
+
+class RepliesModel(ScriptedModel):
+    """A model that gives one reply after the other."""
+
+    def __init__(self, replies: Sequence[str], on_target: Callable[[], None] = lambda: None) -> None:
+        super().__init__("", on_target=on_target)
+        self._replies = list(replies)
+
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
+        self._reply = self._replies.pop(0)
+        return super().target(sampling)
+
+
+def run_replies(asked: EditParams, replies: Sequence[str]) -> Ran:
+    """Carry out several edits of a text on a model that gives these replies."""
+    return _run(asked, RepliesModel(replies), Config())
+
+
+def _run(asked: EditParams, model: ScriptedModel, config: Config) -> Ran:
     documents = DocumentStore()
-    model = ScriptedModel(reply, context_limit=context_limit, on_target=meanwhile)
     edit = prepare(asked, documents)
     steps = edit_steps(
-        edit, session="s1", received=0.0, documents=documents, model=model, config=config or Config(), clock=_ticks()
+        edit, session="s1", received=0.0, documents=documents, model=model, config=config, clock=_ticks()
     )
     events: list[JobEvent] = []
     while True:

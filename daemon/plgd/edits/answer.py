@@ -14,7 +14,7 @@ from plgd.engine.sampling import GREEDY
 from plgd.engine.stats import Stats
 from plgd.engine.types import StopReason
 from plgd.protocol.conflicts import ConflictLines
-from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk, ProposerStats
+from plgd.protocol.edits import EditResult, EditStats, EditStatus, Hunk, PartResult, ProposerStats
 from plgd.text.clash import ClashingLines
 from plgd.text.diff import diff_lines
 from plgd.text.fingerprint import fingerprint
@@ -33,21 +33,23 @@ class Answer:
         timing: the edit's times.
 
     Attributes:
-        stats: the engine's counts, once it has begun.
+        replies: the engine's counts, of each reply that has begun; several edits of a text have several.
         policy: the governor's policy, once the engine has begun.
         sampling: how the reply is drawn, once the engine has begun.
         stopped: what ended the reply, once it has ended.
         raw_reply: the model's own words, once the reply has ended.
         drafts: who drafted which part of the reply, once the engine has begun, if that was asked for.
+        parts: what became of each of several edits of the text.
     """
 
     def __init__(self, edit: PreparedEdit, session: str, model: str, timing: Timing) -> None:
-        self.stats = Stats()
+        self.replies: list[Stats] = []
         self.policy = ""
         self.sampling = GREEDY
         self.stopped: StopReason | None = None
         self.raw_reply = ""
         self.drafts: DraftRecorder | None = None
+        self.parts: list[PartResult] = []
         self._edit = edit
         self._session = session
         self._model = model
@@ -121,10 +123,11 @@ class Answer:
             model=self._model,
             stats=self._stats(),
             drafts=self.drafts.result() if self.drafts is not None else None,
+            parts=tuple(self.parts),
         )
 
     def _stats(self) -> EditStats:
-        stats, timing = self.stats, self._timing
+        stats, timing = Stats.together(self.replies), self._timing
         return EditStats(
             prompt_tokens=stats.n_prompt_tokens,
             cached_tokens=stats.n_cached_tokens,

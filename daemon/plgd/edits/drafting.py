@@ -50,19 +50,21 @@ def make_edit_proposer(
 ) -> Proposer:
     """Make the proposer of an edit.
 
-    Under `cost` the reply is drafted from the lines to rewrite, then the file around them, then the hint, then the
-    sources that the request names, with what the reply has changed so far put in. The reference policies draft from
-    n-grams of sources, hint, prompt and reply alone.
+    Under `cost` the reply is drafted from what it is expected to be, if the request says so, then from the lines to
+    rewrite, then the file around them, then the hint, then the sources that the request names, with what the reply has
+    changed so far put in. The reference policies draft from n-grams of all that, the prompt and the reply alone.
 
     Args:
         edit: the request.
         prompt: what the model is shown.
-        model: whose tokens; of hint and sources, as much is used as the longest reply of it could hold.
+        model: whose tokens; of all texts but the file, as much is used as the longest reply of it could hold.
         engine: the policy and its n-gram lengths.
         tokens: of the text; made anew when left out.
     """
     tokenizer = model.tokenizer
-    texts = _cut((edit.params.draft_hint or "", *edit.sources), _TOKEN_CHARACTERS * model.context_limit)
+    # The reply ends with the fence, and so does what it is drafted from.
+    expected = [text + prompt.fence for text in edit.expected]
+    texts = _cut((*expected, edit.params.draft_hint or "", *edit.sources), _TOKEN_CHARACTERS * model.context_limit)
     others = [tokenizer.encode(text) for text in texts]
     if engine.policy != "cost":
         proposer = make_proposer(engine.policy, ngram_min=engine.ngram_min, ngram_max=engine.ngram_max)
@@ -70,17 +72,17 @@ def make_edit_proposer(
         for other in reversed(others):
             proposer.extend(other)
         return proposer
-    # The reply ends with the fence, and so does what it is drafted from.
     tokens = tokens or TextTokens(edit, tokenizer)
     sources = [tokens.source(prompt.fence)]
     if len(edit.source_lines) < len(edit.document.lines):
         sources.append(tokens.whole())
     return make_file_proposer(
-        [*sources, *others],
+        [*others[: len(expected)], *sources, *others[len(expected) :]],
         n_prompt=len(prompt.tokens),
         codec=tokenizer,
         ngram_min=engine.ngram_min,
         ngram_max=engine.ngram_max,
+        known=tokens.known(),
     )
 
 

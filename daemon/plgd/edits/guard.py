@@ -26,6 +26,9 @@ __all__ = ("Verdict", "check_ending", "check_text")
 # Of shorter losses, a rewrite to fewer lines is the likelier reason.
 _FEW_LINES: Final = 6
 
+# Of the text, beyond what goes in the guess at a sketch's meaning.
+_BEYOND_GUESS: Final = 0.1
+
 _CHAT_MARKUP: Final = frozenset(
     (
         "<|im_start|>",
@@ -100,6 +103,8 @@ def check_text(
     language: str,
     control_strings: AbstractSet[str],
     max_deleted_share: float,
+    sketch: str = "",
+    guess: str = "",
 ) -> Verdict:
     """Judge a new text that ended by itself.
 
@@ -112,24 +117,27 @@ def check_text(
         language: the text's, as written after a fence.
         control_strings: how the model spells its control tokens.
         max_deleted_share: the most of the text that may go unasked, above 0, up to 1.
+        sketch: what the reply was to be made of, if that was given: its markers must be gone.
+        guess: what the sketch seems to mean; as much may go as goes in it.
     """
     asks_deletion = _DELETION.search(instruction) is not None
     if not reply.strip() and not (asks_deletion and (before or after)):
         return Verdict("The model's reply was empty.")
     for sentinel in sorted(_CHAT_MARKUP | (control_strings - _HTML_TAGS)):
-        if sentinel in reply and sentinel not in source and sentinel not in instruction:
+        if sentinel in reply and not any(sentinel in given for given in (source, instruction, sketch)):
             return Verdict(f"The reply holds {sentinel!r}, markup of the model's chat that the text does not have.")
-    if fence := _new_fence(source, reply, instruction, language):
+    if fence := _new_fence(source + sketch, reply, instruction, language):
         return Verdict(f"The reply holds the fence {fence!r}, which the text does not have.")
     source_lines, reply_lines = split_lines(source), split_lines(reply)
     if line := find_repeated_edge(source_lines, reply_lines, before, after):
         return Verdict(f"The reply goes beyond the lines to rewrite: it repeats {line!r}.")
-    if placeholder := find_placeholder(source_lines, reply_lines, instruction):
+    if placeholder := find_placeholder(source_lines, reply_lines, instruction, split_lines(sketch)):
         return Verdict(f"The reply leaves text out: it says {placeholder!r} instead of writing it.")
     share = 1.0 - _weight(reply) / max(1, _weight(source))
     if share <= max_deleted_share or len(source_lines) - len(reply_lines) < _FEW_LINES:
         return Verdict()
-    if asks_deletion:
+    sketched = 1.0 - _weight(guess) / max(1, _weight(source)) if guess else 0.0
+    if asks_deletion or share <= sketched + _BEYOND_GUESS:
         return Verdict(warnings=(f"The edit deletes {share:.0%} of the text.",))
     return Verdict(f"The reply deletes {share:.0%} of the text, and the instruction does not ask for a deletion.")
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from plgd.text.diff import diff_lines
 
-__all__ = ("find_placeholder",)
+__all__ = ("find_placeholder", "is_marker")
 
 # What a remark may be wrapped in: comment signs of all languages, brackets, quotes.
 _WRAPPING: Final = " \t\r\n#/*;%<>!{}[]()\"'`-=~,:|_"
@@ -46,21 +46,35 @@ _STUB_WORDS: Final = re.compile(
 )
 
 
-def find_placeholder(source: Sequence[str], reply: Sequence[str], instruction: str) -> str | None:
+def is_marker(line: str) -> bool:
+    """Tell whether a line of a sketch stands for lines that stay as they are, such as `# ... existing code ...`."""
+    core = _core(line)
+    if _COMMENT.match(line) is not None and _ELLIPSIS.match(core) and _ELLIPSIS.search(core[-3:]):
+        return True
+    return _says_rest(line, core, shrinks=False)
+
+
+def find_placeholder(
+    source: Sequence[str], reply: Sequence[str], instruction: str, sketch: Sequence[str] = ()
+) -> str | None:
     """Return the first placeholder that the reply has and the source lacks.
 
     Args:
         source: lines of the text.
         reply: lines of the new text.
         instruction: the user's words; a placeholder that they spell out is wanted.
+        sketch: lines of the sketch that the reply was to be made of; its markers are never wanted.
     """
     known = {_core(line) for line in source}
+    markers = {line.strip() for line in sketch if is_marker(line)}
     asked = " ".join(instruction.split()).casefold()
     wants_stubs = _STUB_WORDS.search(instruction) is not None
     for hunk in diff_lines(source, reply):
         n_gone = _n_filled(hunk.old_lines) - _n_filled(hunk.new_lines)
         for line in hunk.new_lines:
             core = _core(line)
+            if line.strip() in markers and core not in known:
+                return line.strip()
             if core in known or (len(core) > len("...") and core in asked):
                 continue
             if _says_rest(line, core, shrinks=n_gone >= 2):

@@ -1,8 +1,8 @@
 r"""The prompt: one format, the same that the built-in model is trained on.
 
 The user's turn is `File: NAME`, the file in a fence, a blank line and the instruction. For a range, the lines to
-rewrite stand again in a second fence after the file. The model's turn is opened with the fence, so that its first
-token is the first token of the new text.
+rewrite stand again in a second fence after the file; a sketch of the change stands in a fence after the instruction.
+The model's turn is opened with the fence, so that its first token is the first token of the new text.
 
 The model sees every line end in `\n` and no byte order mark; `view.py` puts back what that hid.
 """
@@ -23,6 +23,12 @@ from plgd.protocol.edits import LineRange
 __all__ = ("Prompt", "fence_for", "make_prompt", "wants_fences")
 
 SYSTEM: Final = "You rewrite text. Reply with the complete new text in one fenced block and nothing else."
+
+# Follows the instruction where there is a sketch, and stands alone where the sketch says it all.
+SKETCH_WORDS: Final = (
+    "Make the change that the block below shows. It leaves out what stays as it is: a line such as "
+    "`... existing code ...` stands for it. Write out all of the text."
+)
 
 _BACKTICKS: Final = re.compile(r"`+")
 _WANTS_FENCES: Final = re.compile(r"\bcode[ -]?(?:block|snippet|sample|example)s?\b|\bfence[sd]?\b|```", re.IGNORECASE)
@@ -53,6 +59,7 @@ def make_prompt(
     *,
     ranges_alone: bool = False,
     index: TokenIndex | None = None,
+    sketch: str = "",
 ) -> Prompt:
     """Make the prompt of an edit.
 
@@ -63,14 +70,17 @@ def make_prompt(
         tokenizer: the model's.
         ranges_alone: show the model nothing of the file but the lines to rewrite.
         index: of the whole text as the model sees it, so that it is not tokenized again.
+        sketch: of the new lines, as the model sees it; may say all there is to say.
     """
     source = view(document.lines[lines.first - 1 : lines.last])
     whole = source if ranges_alone else view(document.lines)
     instruction = instruction.strip()
-    fence, language = fence_for(whole, instruction), language_of(document.name)
+    fence, language = fence_for(whole + sketch, instruction), language_of(document.name)
     opening = f"{fence}{language}\n"
     shown = re.sub(r"\s", " ", document.name)  # a file's name may hold newlines
     head = f"File: {shown}\n{opening}"
+    if sketch:
+        instruction = f"{instruction}\n{SKETCH_WORDS}\n{opening}{sketch}{fence}".lstrip()
     user = head + whole + _behind_whole(whole, source, instruction, opening, fence)
     if index is not None and index.text == whole:
         tokens = index.encode_chat(SYSTEM, user, opening, len(head))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Final
 
 from plgd.engine.types import Outcome
 
@@ -82,6 +84,20 @@ class Stats:
     widths: Counter[int] = field(default_factory=Counter)
     governor: GovernorCounts = field(default_factory=GovernorCounts)
 
+    @classmethod
+    def together(cls, several: Iterable[Stats]) -> Stats:
+        """Return the sums of several sessions' counts; the governors' own are left out."""
+        total = cls()
+        for stats in several:
+            for name in _SUMMED:
+                setattr(total, name, getattr(total, name) + getattr(stats, name))
+            for proposer, counts in stats.proposers.items():
+                own = total.proposers.setdefault(proposer, ProposerCounts())
+                own.n_drafts += counts.n_drafts
+                own.n_drafted += counts.n_drafted
+                own.n_accepted += counts.n_accepted
+        return total
+
     def count(self, outcome: Outcome) -> None:
         """Take in one round."""
         self.n_rounds += 1
@@ -109,3 +125,6 @@ class Stats:
         """Return how often a drafted round committed 1, 2, 3 ... tokens; without trailing zeros."""
         longest = max(self.acceptance_lengths, default=0)
         return tuple(self.acceptance_lengths[length] for length in range(1, longest + 1))
+
+
+_SUMMED: Final = tuple(each.name for each in fields(Stats) if each.name not in {"proposers", "governor"})

@@ -99,9 +99,12 @@ class EditFeed:
                     percent=event.percent,
                     tokens_per_s=event.tokens_per_s,
                     n_tokens=event.n_tokens,
+                    part=event.part,
+                    file=event.file,
                 )
             case JobDelta():
-                self._call.notify(EDIT_DELTA, EditDelta(id=self._call.id, text=event.text))
+                delta = EditDelta(id=self._call.id, text=event.text, part=event.part, file=event.file)
+                self._call.notify(EDIT_DELTA, delta)
 
     def _progress(
         self,
@@ -111,6 +114,8 @@ class EditFeed:
         tokens_per_s: float = 0.0,
         n_tokens: int = 0,
         queue_position: int = 0,
+        part: int = 0,
+        file: int = 0,
     ) -> None:
         self._latest = EditProgress(
             id=self._call.id,
@@ -119,6 +124,8 @@ class EditFeed:
             tokens_per_s=tokens_per_s,
             n_tokens=n_tokens,
             queue_position=queue_position,
+            part=part,
+            file=file,
         )
         if self._is_due():
             self._call.notify(EDIT_PROGRESS, self._latest)
@@ -126,10 +133,7 @@ class EditFeed:
             self._sent_at = self._clock()
 
     def _is_due(self) -> bool:
-        if self._sent is None or (self._sent.stage, self._sent.queue_position) != (
-            self._latest.stage,
-            self._latest.queue_position,
-        ):
+        if self._sent is None or _place(self._sent) != _place(self._latest):
             return True
         return self._latest != self._sent and self._clock() - self._sent_at >= _PROGRESS_INTERVAL_S
 
@@ -137,6 +141,11 @@ class EditFeed:
         if self._outcome is None:
             self._outcome = outcome
             self.over.set()
+
+
+def _place(progress: EditProgress) -> tuple[Stage, int, int, int]:
+    """Return what is told at once when it changes."""
+    return progress.stage, progress.queue_position, progress.part, progress.file
 
 
 def replaced_result(document: Document, session: str, model: str) -> EditResult:
