@@ -11,7 +11,7 @@ from plgd.engine import sources as module
 from plgd.engine.source_index import FAR_GRAM, GRAMS, SourceIndex
 from plgd.engine.sources import BREAK, Sources
 
-tokens = st.lists(st.integers(0, 2), max_size=40)
+tokens = st.lists(st.integers(0, 9), max_size=30)
 
 
 def places_behind(history: Sequence[int], n: int) -> Iterator[int]:
@@ -40,7 +40,8 @@ def test_look_ups_equal_a_scan(
     sources = Sources(texts, data.draw(st.none() | st.just(known)))
     history = [token for source in texts for token in (*source, BREAK)]
     assert history == sources.tokens
-    for token in reply:
+    start = data.draw(st.integers(0, len(history)))  # a copy from anywhere, across the borders, too
+    for token in (*reply, *(token for token in history[start : start + 20] if token != BREAK)):
         sources.append(token)
         history.append(token)
         far = list(places_behind(history, FAR_GRAM))
