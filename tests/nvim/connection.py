@@ -13,7 +13,7 @@ import msgpack
 __all__ = ("Connection", "NeovimError")
 
 # Bounds every request; never what a passing test waits for.
-_PATIENCE_S: Final = 60.0
+_PATIENCE_S: Final = 90.0
 _REQUEST: Final = 0
 _ANSWER: Final = 1
 

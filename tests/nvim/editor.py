@@ -45,6 +45,15 @@ _RECORD: Final = """
     vim.notify = function(message) table.insert(told, { "notify", message }) end
 """
 
+_AFRESH: Final = """
+    if vim.lsp.is_enabled("plgd") then vim.lsp.enable("plgd", false) end
+    vim.cmd("silent! only! | silent! %bwipeout! | set fixendofline")
+    vim.fn.histdel("@")
+    vim.ui.input = original_input or vim.ui.input
+    original_input = vim.ui.input
+    told = {}
+"""
+
 
 class Editor:
     """Neovim over its own protocol.
@@ -103,6 +112,18 @@ class Editor:
     def call(self, function: str, *arguments: object) -> Any:  # noqa: ANN401  # whatever the function returns
         """Call a function of Vim's script language."""
         return self.request("nvim_call_function", function, arguments)
+
+    def start_afresh(self, folder: Path) -> None:
+        """Close everything, forget what was told, and go to a folder; the language server stays."""
+        self.request("nvim_input", "<C-\\><C-n>")
+        self.lua(_AFRESH)
+        self.set_up(cmd=self.server)
+        self.command(f"cd {folder}")
+
+    def stop_server(self) -> None:
+        """Stop the language server, and wait until it has ended."""
+        self.lua("vim.lsp.stop_client(vim.lsp.get_clients({ name = 'plgd' }))")
+        self.wait("#vim.lsp.get_clients({ name = 'plgd' }) == 0")
 
     def set_up(self, **options: object) -> None:
         """Set options of the plug-in."""

@@ -109,7 +109,7 @@ def test_lines_that_were_changed_meanwhile_are_not_overwritten(editor: Editor, t
     assert "conflict" == done["status"]
     assert done["message"] in editor.told("changed while the model worked")
     assert OLD.replace(b"return total", b"return mine") == editor.bytes()
-    editor.wait("require('plgd.preview').hunks(0)[1].state == 'conflict'")
+    editor.wait("vim.tbl_get(require('plgd.preview').hunks(0), 1, 'state') == 'conflict'")
 
 
 def test_cancel_leaves_everything_as_it_was(editor: Editor, talker: ListeningTalker) -> None:
@@ -177,16 +177,17 @@ def test_a_prompt_asks_and_remembers(editor: Editor, talker: ListeningTalker) ->
     editor.type(":Plgd!<CR>")
     editor.type("<Esc>")
     editor.wait("vim.fn.mode() == 'n'")
-    assert 2 == talker.times_told("rename total") == len(talker.targets)
+    assert 2 == talker.times_told("rename total")
 
 
 def test_a_preset_is_a_code_action(editor: Editor, talker: ListeningTalker) -> None:
     """Presets of the options show among Neovim's own code actions, and what they propose is reviewed."""
     talker.reply = NEW.decode()
     preset = {"id": "short", "title": "Shorten it", "instruction": "make it shorter"}
+    editor.stop_server()
     editor.set_up(cmd=editor.server, presets=[preset], attach="open")
     editor.open("sum.py", OLD)
-    editor.wait("require('plgd.server').client_of(0)")
+    editor.wait("require('plgd.server').client_of(0) ~= nil")
     editor.lua(
         """
         vim.lsp.buf.code_action({

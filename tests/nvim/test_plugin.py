@@ -86,7 +86,7 @@ def test_bad_options_are_told_and_replaced(bare: Editor) -> None:
         "plgd: there is no option `keymaps.acept`, did you mean `keymaps.accept`?; the default is taken",
         "plgd: `keymaps.next` must be keys, or false for none; the default is taken",
         "plgd: `model` must be a name; the default is taken",
-        "plgd: `presets` must be a list of { id =, title =, instruction = } with texts, `languages` a list; the default is taken",
+        "plgd: `presets` must be a list of { id =, title =, instruction =, languages = {} }; the default is taken",
         "plgd: there is no option `reveiw`, did you mean `review`?; the default is taken",
         'plgd: `review` must be "preview" or "apply"; the default is taken',
     ] == [message for kind, message in bare.lua("return told") if kind == "notify"]
@@ -100,7 +100,7 @@ def test_bad_options_are_told_and_replaced(bare: Editor) -> None:
     [
         ("enew", "the buffer has no name yet; `:file NAME` gives it one"),
         ("help", "this is no file but a help buffer"),
-        ("edit file | set nomodifiable", "the buffer cannot be modified ('nomodifiable')"),
+        ("edit file | setlocal nomodifiable", "the buffer cannot be modified ('nomodifiable')"),
         ('edit file | call setline(1, "caf\\xe9")', "the buffer has bytes that are not UTF-8"),
     ],
     ids=["unnamed", "help", "fixed", "bytes"],

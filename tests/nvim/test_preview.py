@@ -155,7 +155,7 @@ def test_hunks_move_with_the_text(proposed: Editor) -> None:
 def test_a_hunk_whose_lines_were_changed_is_in_conflict(proposed: Editor) -> None:
     """A hunk whose lines the user has changed says so and is refused; the others can still be accepted."""
     proposed.command("2substitute/line/mine")
-    proposed.wait("require('plgd.preview').hunks(0)[1].state == 'conflict'")
+    proposed.wait("vim.tbl_get(require('plgd.preview').hunks(0), 1, 'state') == 'conflict'")
     go_to(proposed, 2)
     proposed.command("PlgdAccept")
     proposed.told("The text was changed at line 2")

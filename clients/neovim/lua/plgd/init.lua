@@ -67,7 +67,9 @@ function M.edit(opts)
   if reason then
     return notice.error(reason)
   end
-  local rows = opts.first and tracked(buf, opts.first - 1, opts.last or opts.first)
+  local last = opts.last or opts.first
+  local is_whole = not opts.first or (opts.first == 1 and last == vim.api.nvim_buf_line_count(buf))
+  local rows = not is_whole and tracked(buf, opts.first - 1, last) or nil
   local function send(instruction)
     send_edit(buf, rows, instruction, opts.review)
   end
@@ -75,7 +77,7 @@ function M.edit(opts)
     prompt.remember(opts.instruction)
     send(opts.instruction)
   else
-    local lines = opts.first and (", lines %d to %d"):format(opts.first, opts.last or opts.first) or ""
+    local lines = rows and (", lines %d to %d"):format(opts.first, last) or ""
     prompt.ask("plgd" .. lines, send)
   end
 end
@@ -199,6 +201,10 @@ function M.retry(instruction)
   local changed = instruction and instruction ~= "" and instruction or nil
   if changed then
     prompt.remember(changed)
+  end
+  -- What is to be answered otherwise is not wanted as it is.
+  if session.state == "open" then
+    server.execute(client, buf, "plgd.reject", { session = session.id })
   end
   server.execute(client, buf, "plgd.retry", { session = session.id, instruction = changed })
 end

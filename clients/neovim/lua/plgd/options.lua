@@ -69,7 +69,7 @@ local CHECKS = {
     function(value)
       return vim.islist(value) and vim.iter(value):all(is_preset)
     end,
-    "a list of { id =, title =, instruction = } with texts, `languages` a list",
+    "a list of { id =, title =, instruction =, languages = {} }",
   },
 }
 

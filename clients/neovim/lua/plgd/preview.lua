@@ -165,9 +165,10 @@ function M.show(session, hunks, encoding)
 end
 
 --- Return the hunks that are shown in a buffer, where they are now, from top to bottom.
----@param buf integer
+---@param buf integer 0 for the current one
 ---@return plgd.Shown[]
 function M.hunks(buf)
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   local found = {}
   for _, mark in ipairs(shown[buf] or {}) do
     local at = vim.api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, mark.marks[1], { details = true })

@@ -31,7 +31,7 @@ end
 
 --- Send a buffer's whole text, so that the server has it byte for byte.
 ---
---- Neovim's own changes do not tell of 'fileformat' and 'endofline', and count lines otherwise where \r is in a line.
+--- Neovim tells a server about changed rows alone, and not about 'fileformat' and 'endofline'.
 ---@param client vim.lsp.Client
 ---@param buf integer
 local function resend(client, buf)
@@ -60,7 +60,11 @@ local function on_exit(code, signal, client_id)
       local how = signal ~= 0 and ("by signal %d"):format(signal) or ("with status %d"):format(code)
       notice.error("the language server ended %s; the next :Plgd starts it again (:checkhealth plgd)", how)
     end
-    sessions.forget_client(client_id)
+    sessions.forget(function(session)
+      return session.client_id == client_id
+    end)
+    sessions.status = nil
+    vim.cmd.redrawstatus({ bang = true })
   end)
 end
 
@@ -89,6 +93,9 @@ function M.config()
       presets = #set.presets > 0 and set.presets or nil,
       comment_marker = set.comment_marker,
     },
+    -- Neovim's own incremental changes lose step where rows end with \r, the last one has no ending, or the last ones
+    -- are deleted: a server that believed them would edit another text than the user's.
+    flags = { allow_incremental_sync = false },
     capabilities = { experimental = { plgd = { proposals = true } } },
     handlers = handlers,
     commands = {
@@ -152,6 +159,17 @@ vim.api.nvim_create_autocmd("LspAttach", {
   end,
 })
 
+vim.api.nvim_create_autocmd("BufUnload", {
+  group = vim.api.nvim_create_augroup("plgd.unload", {}),
+  desc = "plgd: a text that is gone has nothing to review",
+  callback = function(event)
+    waiting[event.buf] = nil
+    sessions.forget(function(session)
+      return session.buf == event.buf
+    end)
+  end,
+})
+
 --- Execute a command of the server's about a buffer's text.
 ---@param client vim.lsp.Client
 ---@param buf integer
@@ -159,7 +177,9 @@ vim.api.nvim_create_autocmd("LspAttach", {
 ---@param argument table
 ---@param on_result? fun(result: table)
 function M.execute(client, buf, command, argument, on_result)
-  resend(client, buf)
+  if vim.lsp.buf_is_attached(buf, client.id) then
+    resend(client, buf)
+  end
   local params = { command = command, arguments = { argument } }
   client:request("workspace/executeCommand", params, function(failure, result)
     if failure then

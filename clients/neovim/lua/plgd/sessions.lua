@@ -56,17 +56,15 @@ local function of_message(params, client_id)
     or M.begin(params.session, client_id, vim.uri_to_bufnr(params.uri), params.instruction or "")
 end
 
---- Forget a client that is gone, and what it proposed.
----@param client_id integer
-function M.forget_client(client_id)
+--- Forget some sessions, and what they proposed.
+---@param is_gone fun(session: plgd.Session): boolean
+function M.forget(is_gone)
   for id, session in pairs(all) do
-    if session.client_id == client_id then
+    if is_gone(session) then
       preview.clear(session)
       all[id] = nil
     end
   end
-  M.status = nil
-  vim.cmd.redrawstatus({ bang = true })
 end
 
 -- Statuses that nobody has to worry about; the others are warnings, `failed` is an error.
