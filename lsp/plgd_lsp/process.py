@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
 import threading
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -16,6 +15,7 @@ from pygls.io_ import run_async
 from plgd.config import PresetConfig, load_config
 from plgd.errors import ConfigError
 from plgd.paths import Paths
+from plgd_lsp.parent import is_alive
 from plgd_lsp.server import Server
 from plgd_lsp.stdio import Reader, Writer, claim_stdout
 
@@ -87,24 +87,13 @@ async def _stop_when(happened: asyncio.Event, stop: threading.Event, group: Task
 
 async def _watch_parent(server: Server, writer: Writer) -> None:
     """End the process when the editor has died and something else holds its end of the pipe."""
-    while server.pygls.process_id is None or not _is_alive(server.pygls.process_id):
-        # Not known yet, or of another namespace of processes, as in a container; then the pipe has to do.
-        if server.has_begun:
-            return
+    await server.introduced.wait()
+    process_id = server.editor_process
+    while process_id is not None and is_alive(process_id):  # noqa: ASYNC110  # the system tells nobody but the parent
         await anyio.sleep(_PARENT_CHECK_S)
-    while _is_alive(server.pygls.process_id):  # noqa: ASYNC110  # the system tells nobody but the parent
-        await anyio.sleep(_PARENT_CHECK_S)
-    writer.closed.set()
-
-
-def _is_alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # another user's
-    return True
+    if process_id is not None:
+        _LOG.warning("the editor, process %d, is gone", process_id)
+        writer.closed.set()
 
 
 def _read_presets(paths: Paths) -> tuple[tuple[PresetConfig, ...], tuple[str, ...]]:

@@ -101,6 +101,13 @@ class Reviews:
         }
 
     def _note_change(self, uri: str) -> None:
+        if self._mirror.get(uri) is None:
+            # At once: under the same name the editor may open another text in the next moment.
+            for session in self._sessions:
+                if session.request.uri == uri:
+                    session.proposal = None
+                    self._shown.pop(session.id, None)
+            return
         if any(session.request.uri == uri for session in self._sessions if session.id in self._shown):
             self._stale.add(uri)
             self._changed.set()

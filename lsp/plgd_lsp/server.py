@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar, cast, get_args
 
+import anyio
 import msgspec
 from anyio.abc import TaskGroup
 from lsprotocol import types
@@ -28,6 +29,7 @@ from plgd_lsp.editor import Editor
 from plgd_lsp.link import Link, LinkState
 from plgd_lsp.mirror import Mirror
 from plgd_lsp.options import Options, read_options
+from plgd_lsp.parent import is_alive
 from plgd_lsp.protocol import Protocol
 from plgd_lsp.review import Reviews
 from plgd_lsp.session import Sessions
@@ -58,7 +60,8 @@ class Server:
 
     Attributes:
         pygls: the connection's dispatcher.
-        has_begun: the editor has introduced itself.
+        introduced: set when the editor has said who it is.
+        editor_process: the editor's process, if it can be seen from here.
     """
 
     def __init__(
@@ -80,7 +83,8 @@ class Server:
         self._reviews = Reviews(self._editor, self._mirror, self._sessions)
         self._editing: Editing | None = None
         self._has_asked = False
-        self.has_begun = False
+        self.introduced = anyio.Event()
+        self.editor_process: int | None = None
         self._actions = Actions(self._mirror, self._editor, Options(), presets)
         self._register()
 
@@ -124,10 +128,13 @@ class Server:
         for name, awaited in commands.awaited.items():
             self.pygls.command(name)(_awaited(awaited))
         self._actions = Actions(self._mirror, self._editor, options, self._presets)
+        if params.process_id is not None and is_alive(params.process_id):
+            # Otherwise it is of another namespace of processes, as in a container, and the pipe has to do.
+            self.editor_process = params.process_id
+        self.introduced.set()
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         self._mirror.encoding = _encoding(self.pygls.server_capabilities.position_encoding)
-        self.has_begun = True
         for complaint in self._complaints:
             self._editor.show("warning", complaint)
         self._group.start_soon(self._link.run)

@@ -37,12 +37,14 @@ class Buffer:
     """A text that the editor has open.
 
     Attributes:
+        notebook: of which it is a cell.
         undo: the texts before each edit that was applied.
     """
 
     uri: str
     text: str
     version: int = 1
+    notebook: str = ""
     undo: list[str] = field(default_factory=list)
 
 
@@ -57,6 +59,7 @@ class Editor:
         server: what the server says it can do.
         exit_code: of the server, once it has ended.
         before_apply: called before an edit is looked at, as a place to type.
+        declines: say that the user does not want any edit.
         is_mute: say that edits were applied, and do nothing.
     """
 
@@ -68,11 +71,12 @@ class Editor:
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.before_apply: Callable[[], None] = lambda: None
         self.is_mute = False
+        self.declines = False
         self.exit_code: int | None = None
         self.server: types.InitializeResult
         self._news = asyncio.Event()
         # lsprotocol takes every action with a command for a command.
-        client.protocol.get_result_type = _RawResults(client.protocol.get_result_type)  # type: ignore[method-assign]
+        vars(client.protocol)["get_result_type"] = _RawResults(client.protocol.get_result_type)
         client.feature(types.WORKSPACE_APPLY_EDIT)(self._answer())
         for method in ("plgd/status", "plgd/proposal", "plgd/finished"):
             client.feature(method)(self._listener(method))
@@ -83,6 +87,17 @@ class Editor:
         item = types.TextDocumentItem(uri=uri, language_id=language, version=1, text=text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return self.buffers[uri]
+
+    def note(self, uri: str, text: str, notebook: str) -> Buffer:
+        """Have a cell of a notebook; the notebook's own messages open and close it."""
+        self.buffers[uri] = Buffer(uri, text, notebook=notebook)
+        return self.buffers[uri]
+
+    def close(self, buffer: Buffer) -> None:
+        """Close a buffer."""
+        del self.buffers[buffer.uri]
+        identifier = types.TextDocumentIdentifier(buffer.uri)
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
 
     def type(self, buffer: Buffer, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
         """Replace a range of a buffer, as typing does."""
@@ -116,7 +131,8 @@ class Editor:
         params = types.CodeActionParams(
             types.TextDocumentIdentifier(buffer.uri), span, context or types.CodeActionContext([])
         )
-        answer = self.client.protocol.send_request_async(types.TEXT_DOCUMENT_CODE_ACTION, params)
+        protocol: Any = self.client.protocol  # without annotations in pytest-lsp
+        answer = protocol.send_request_async(types.TEXT_DOCUMENT_CODE_ACTION, params)
         offered: list[dict[str, Any]] = _plain(await asyncio.wait_for(answer, PATIENCE_S))
         return offered
 
@@ -169,6 +185,8 @@ class Editor:
     def _apply(self, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         self.edits.append(params)
         self.before_apply()
+        if self.declines:
+            return types.ApplyWorkspaceEditResult(applied=False)
         for uri, version, _ in _documents(params.edit):
             buffer = self.buffers[uri]
             if version is not None and version != buffer.version:
@@ -183,7 +201,16 @@ class Editor:
 
     def _tell(self, buffer: Buffer, changes: list[types.TextDocumentContentChangeEvent]) -> None:
         identifier = types.VersionedTextDocumentIdentifier(uri=buffer.uri, version=buffer.version)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, changes))
+        if not buffer.notebook:
+            self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, changes))
+            return
+        content = types.NotebookDocumentCellContentChanges(identifier, changes)
+        self.client.notebook_document_did_change(
+            types.DidChangeNotebookDocumentParams(
+                types.VersionedNotebookDocumentIdentifier(buffer.version, buffer.notebook),
+                types.NotebookDocumentChangeEvent(cells=types.NotebookDocumentCellChanges(text_content=[content])),
+            )
+        )
 
 
 def capabilities(name: str) -> types.ClientCapabilities:
@@ -236,7 +263,7 @@ async def started_editor(*, options: object = None, env: dict[str, str] | None =
         yield editor
     finally:
         await asyncio.wait_for(client.shutdown_session(), PATIENCE_S)
-        await client.stop()
+        await _stop(client)
 
 
 async def introduce(
@@ -255,6 +282,10 @@ async def introduce(
     editor.server = await asyncio.wait_for(editor.client.initialize_session(params), PATIENCE_S)
     agreed = editor.server.capabilities.position_encoding
     editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"
+
+
+async def _stop(client: Any) -> None:  # noqa: ANN401  # without annotations in pytest-lsp
+    await client.stop()
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ def span(first: int, last: int) -> dict[str, Any]:
 
 def progress_kinds(editor: Editor, token: str | int) -> list[str]:
     """Return what became of a progress."""
-    return [report.kind for report in editor.client.progress_reports[token]]
+    reports: list[Any] = list(editor.client.progress_reports[token])  # pytest-lsp keeps their values
+    return [report.kind for report in reports]
 
 
 @pytest.mark.parametrize(("name", "encodings"), RECORDED)

@@ -19,7 +19,8 @@ def test_options_are_read() -> None:
     """Every option of an editor is taken over."""
     preset = {"id": "haiku", "title": "Haiku", "instruction": "Make it a haiku."}
     given = {"review": "preview", "model": "m", "policy": "off", "presets": [preset], "comment_marker": "AI:"}
-    expected = Options("preview", "m", "off", (PresetConfig(**preset),), "AI:")
+    decoded = PresetConfig(id="haiku", title="Haiku", instruction="Make it a haiku.")
+    expected = Options("preview", "m", "off", (decoded,), "AI:")
     assert (expected, ()) == read_options(given)
     assert (Options(), ()) == read_options(None)
 
