@@ -250,7 +250,10 @@ def path_of(uri: str) -> Path | None:
     if uri.startswith("/"):
         path = uri
     else:
-        parts = urlsplit(uri) if uri[:5].lower() == "file:" else None
+        try:
+            parts = urlsplit(uri) if uri[:5].lower() == "file:" else None
+        except ValueError as error:
+            raise InvalidParams(f"{uri!r} is no file's URI ({error}).") from error
         if parts is None:
             return None
         if parts.netloc not in {"", "localhost"}:
@@ -264,8 +267,8 @@ def path_of(uri: str) -> Path | None:
 def _real(path: Path) -> Path:
     try:
         return path.resolve()
-    except (OSError, RuntimeError):
-        return path  # links in a circle: whoever reads it is told
+    except (OSError, RuntimeError, ValueError):
+        return path  # links in a circle, a NUL, half a character: whoever reads it is told
 
 
 def _check_text(uri: str, text: str) -> None:
