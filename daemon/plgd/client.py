@@ -127,7 +127,10 @@ class _Call:
 
 
 class Client:
-    """A connection to the daemon; made by `connect`. Any number of calls may be under way at once."""
+    """A connection to the daemon; made by `connect`. Any number of calls may be under way at once.
+
+    `plgd.lasting_client` has one that outlives the daemon, `plgd.streamed` calls whose notifications are iterated over.
+    """
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -195,6 +198,11 @@ class Client:
             return answer
         raise ConnectionLost
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection has ended; every call raises `ConnectionLost` then."""
+        return self._lost
+
     async def wait_closed(self) -> None:
         """Wait until the daemon has ended the connection."""
         await self._over.wait()
@@ -205,10 +213,13 @@ class Client:
             while True:
                 self._deliver(await self._receive())
         except ConnectionLost:
-            self._lost = True
-            self._over.set()
-            for call in self._calls.values():
-                call.done.set()
+            self._lose()
+
+    def _lose(self) -> None:
+        self._lost = True
+        self._over.set()
+        for call in self._calls.values():
+            call.done.set()
 
     def _deliver(self, message: envelope.Incoming) -> None:
         match message:
@@ -258,5 +269,5 @@ class Client:
                 with anyio.fail_after(_SEND_TIMEOUT_S, shield=True):
                     await self._stream.send(line)
         except (anyio.BrokenResourceError, TimeoutError) as error:
-            self._lost = True
+            self._lose()
             raise ConnectionLost from error

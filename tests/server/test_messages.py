@@ -10,6 +10,7 @@ import pytest
 
 from plgd.config import Config, DaemonConfig
 from plgd.errors import (
+    FileUnreadable,
     FrameTooLarge,
     HelloFirst,
     InvalidParams,
@@ -101,6 +102,24 @@ async def test_wrong_types_name_the_field(paths: Paths) -> None:
         code, message = await client.error(1)
         assert code == InvalidParams.code
         assert "field `instruction`" in message
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("edit", {"instruction": "x", "path": "/a\0.py"}, FileUnreadable.code),
+        ("document/warm", {"path": "/a\0.py"}, FileUnreadable.code),
+        ("document/open", {"uri": "file://[x/a.py", "text": "x"}, InvalidParams.code),
+        ("document/open", {"uri": "/a\0.py", "text": "x"}, InvalidParams.code),
+    ],
+)
+async def test_places_that_cannot_be_are_refused(
+    method: str, params: dict[str, object], code: int, paths: Paths
+) -> None:
+    """A path with a NUL or a broken URI is the client's mistake, not a failure of the daemon."""
+    async with serving(paths, Machine()), wire(paths) as client:
+        await client.ask(1, method, params)
+        assert code == (await client.error(1))[0]
 
 
 async def test_notifications_get_no_answer(paths: Paths) -> None:

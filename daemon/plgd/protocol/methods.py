@@ -42,12 +42,18 @@ ResultT = TypeVar("ResultT", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[ParamsT, ResultT]):
-    """A request that has an answer."""
+    """A request that has an answer.
+
+    Attributes:
+        repeatable: asking twice does no more than asking once, so a request whose answer was lost may be sent again.
+            One with an `idempotency_key` may, too.
+    """
 
     name: str
     params: type[ParamsT]
     result: type[ResultT]
     summary: str
+    repeatable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +69,23 @@ class Notification(Generic[ParamsT]):
 HELLO: Final = Method("hello", HelloParams, HelloResult, "Introduce the client; the first request of a connection.")
 PING: Final = Method("ping", NoParams, PingResult, "Do nothing; measures the round trip.")
 STATUS: Final = Method("status", NoParams, StatusResult, "Say what the daemon is doing; never waits for the model.")
-EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.")
+EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.", repeatable=False)
 EDIT_STATUS: Final = Method("edit/status", SessionParams, SessionResult, "Say what became of an edit and its file.")
 EDIT_ACCEPT: Final = Method("edit/accept", AcceptParams, AcceptResult, "Write hunks of a proposal to its file.")
 EDIT_REJECT: Final = Method("edit/reject", RejectParams, SessionResult, "Decide against hunks of a proposal.")
 DISCOVER: Final = Method("rpc.discover", NoParams, DiscoverResult, "Describe the protocol itself, as OpenRPC.")
-DOCUMENT_OPEN: Final = Method("document/open", OpenParams, OpenResult, "Hold a text that an editor has open.")
-DOCUMENT_CHANGE: Final = Method("document/change", ChangeParams, ChangeResult, "Change an open document.")
-DOCUMENT_CLOSE: Final = Method("document/close", CloseParams, CloseResult, "Forget an open document.")
+DOCUMENT_OPEN: Final = Method(
+    "document/open", OpenParams, OpenResult, "Hold a text that an editor has open.", repeatable=False
+)
+DOCUMENT_CHANGE: Final = Method(
+    "document/change", ChangeParams, ChangeResult, "Change an open document.", repeatable=False
+)
+DOCUMENT_CLOSE: Final = Method("document/close", CloseParams, CloseResult, "Forget an open document.", repeatable=False)
 DOCUMENT_LIST: Final = Method("document/list", NoParams, DocumentListResult, "List the open documents.")
 DOCUMENT_WARM: Final = Method("document/warm", WarmParams, WarmResult, "Prefill a file for the next edit of it.")
-STOP: Final = Method("stop", StopParams, StopResult, "Finish the work, remove the socket, answer and exit.")
+STOP: Final = Method(
+    "stop", StopParams, StopResult, "Finish the work, remove the socket, answer and exit.", repeatable=False
+)
 MODEL_LIST: Final = Method("model/list", NoParams, ModelListResult, "List the catalog and every pulled model.")
 MODEL_INFO: Final = Method("model/info", ModelParams, ModelInfo, "Describe one model.")
 MODEL_USE: Final = Method("model/use", ModelParams, ModelInfo, "Make a model the default, now and after a restart.")
