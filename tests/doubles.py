@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plgd.engine.cost import StepCosts
-from plgd.engine.kept import Kept
+from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.stats import GovernorCounts
 from plgd.engine.types import Outcome
@@ -144,8 +144,17 @@ class HistoryTarget:
             raise ValueError("it is of another model")
         return KeptStates(tokens, [(mixed, is_on) for mixed, is_on in states], set(points), trims_far=trims_far)
 
+    def copy(self, other: KeepingTarget, n: int) -> KeptStates | None:
+        assert isinstance(other, HistoryTarget)
+        assert not self._n_history
+        other.calls.append("copy")
+        return other._keep(n)
+
     def keep(self, n: int) -> KeptStates | None:
         self.calls.append("keep")
+        return self._keep(n)
+
+    def _keep(self, n: int) -> KeptStates | None:
         n = min(n, self._n_prompt - 1)
         if not self._trims_far:
             n = max(point for point in self._points if point <= max(n, 0))

@@ -20,6 +20,7 @@ from plgd.engine.mlx.kept_file import FiledState, read_state, write_state
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.state_key import make_state_key
 from plgd.engine.mlx.target import MlxTarget
+from plgd.text.overlap import common_prefix
 from replies import drafted_reply, plain_reply
 from tiny_configs import WINDOW, make_config
 from tiny_models import make_network
@@ -122,6 +123,44 @@ def test_warm_replies_equal_cold_ones(kind: str, prompts: list[list[int]], seed:
         prefill(target, prompt, n_warm)
         assert plain_reply(cold, N_REPLY) == reply(target, seed)
         kept = target.keep(len(prompt))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(prompts=histories(), seed=st.integers(0, 1 << 16), n_rounds=st.integers(0, 9))
+def test_a_copy_disturbs_nobody(kind: str, prompts: list[list[int]], seed: int, n_rounds: int) -> None:
+    """A reply that begins with what another has read, while that one goes on, is the cold one, and so is the other."""
+    made, (first, *others) = maker(kind), prompts
+    colds = [made.target() for _ in prompts]
+    expected = []
+    for cold, prompt in zip(colds, prompts, strict=True):
+        cold.prefill(prompt)
+        expected.append(plain_reply(cold, N_REPLY))
+    target = made.target()
+    prefill(target, first, 0)
+    begun = [target.advance() for _ in range(min(n_rounds, N_REPLY))]  # steps are in flight
+    replies = []
+    for prompt in others:
+        copier = made.target()
+        kept = copier.copy(target, common_prefix(first, prompt))
+        n_warm = 0 if kept is None else copier.resume(kept, prompt)
+        assert n_warm <= common_prefix(first, prompt)
+        if kind.startswith("llama ") or kind == "llama":
+            assert min(common_prefix(first, prompt), len(first) - 1, len(prompt) - 1) == n_warm
+        prefill(copier, prompt, n_warm)
+        replies.append(reply(copier, seed))
+    assert expected == [begun + plain_reply(target, N_REPLY - len(begun)), *replies]
+
+
+def test_a_copy_costs_what_it_holds() -> None:
+    """A copy has rows of its own: that one that is copied goes on without a copy, and both count their memory."""
+    target, other = maker("llama").target(), maker("llama").target()
+    target.prefill(list(range(40)))
+    kept = other.copy(target, 20)
+    assert kept is not None
+    assert (list(range(20)), 256) == (kept.tokens, kept.caches[0].keys.shape[-2])
+    with pytest.raises(ValueError, match="unused target"):
+        target.copy(other, 5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -83,6 +83,22 @@ class KeepingTarget(Target, Protocol):
         """
         ...
 
+    def copy(self, other: KeepingTarget, n: int) -> Kept | None:
+        """Copy what another target has prefilled. Only for a target that was not used yet, and it still is not then.
+
+        Args:
+            other: of the same model, between two of its steps; it goes on as if nothing had happened.
+            n: tokens of its history's beginning that are of use, at least 0.
+
+        Returns:
+            The state after n tokens, or fewer where it cannot go back so exactly, or where fewer were prefilled. None
+            when nothing is left.
+
+        Raises:
+            RollbackFailed: a cache did not go back as far as it should; `other` is not affected.
+        """
+        ...
+
     def keep(self, n: int) -> Kept | None:
         """Hand over the state after what was prefilled. The target must not be used any more.
 

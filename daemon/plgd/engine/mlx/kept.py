@@ -19,6 +19,7 @@ from mlx_lm.models.cache import ChunkedKVCache, RotatingKVCache
 
 from plgd.engine.mlx.kept_file import FiledState, read_state, write_state
 from plgd.engine.mlx.rollback import copy_state, drops_rows, leaves_of, restore_state, trim_rows
+from plgd.engine.mlx.spare_rows import copy_rows
 from plgd.text.overlap import common_prefix
 
 __all__ = ("KeptCaches", "RestorePoint", "RestorePoints")
@@ -143,6 +144,31 @@ class KeptCaches:
         for cache, (_, attributes) in zip(leaves, state.caches, strict=True):
             restore_state(cache, attributes)
         return cls(state.tokens, caches, RestorePoints([RestorePoint(n, states) for n, states in state.points]))
+
+    @classmethod
+    def copy(cls, tokens: list[int], caches: list[Any], points: RestorePoints, n: int, fresh: list[Any]) -> Self | None:
+        """Copy caches that are in use, as they were after n tokens or at the nearest point before; None for nothing.
+
+        Args:
+            tokens: what the caches have seen and can go back to.
+            caches: in use; nothing is being written to them.
+            points: their ways back.
+            n: tokens that are of use.
+            fresh: unused caches of the same model; they are copied.
+
+        Raises:
+            RollbackFailed: a cache did not go back as far as it should.
+        """
+        copies = copy.deepcopy(fresh)
+        for (cache, _), (used, _) in zip(leaves_of(copies), leaves_of(caches), strict=True):
+            restore_state(cache, copy_state(used))
+        points = RestorePoints(list(points.points))
+        n = points.go_back(copies, min(n, len(tokens)))
+        if not n:
+            return None
+        # Were the buffers shared, the next step of those in use would have to copy them.
+        copy_rows(copies)
+        return cls(tokens[:n], copies, points)
 
     def _arrays(self) -> Iterator[mx.array]:
         states: list[object] = [vars(cache) for cache, _ in leaves_of(self.caches)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import mlx.core as mx
@@ -10,7 +11,7 @@ from mlx_lm.models.cache import ChunkedKVCache
 
 from plgd.engine.mlx.rollback import drops_rows, leaves_of
 
-__all__ = ("cut_spare_rows",)
+__all__ = ("copy_rows", "cut_spare_rows")
 
 # An instruction and the first rounds of a reply fit in, so that nothing is copied before the first token.
 ROOM: Final = 128
@@ -24,19 +25,37 @@ def cut_spare_rows(caches: list[Any]) -> None:
     Args:
         caches: mlx-lm's; nothing is being computed on them.
     """
-    for cache, _ in leaves_of(caches):
-        # Chunks are bounded, and restore points hold on to their arrays.
-        if not drops_rows(cache) or isinstance(cache, ChunkedKVCache) or cache.keys is None:
-            continue
-        n_rows = -(-(cache.offset + ROOM) // STEP) * STEP
+    for cache in _with_rows(caches):
+        n_rows = _room_for(cache)
         (_, longest), *_ = tree_flatten([cache.keys])
         if longest.shape[-2] - n_rows >= STEP:
-            cache.keys, cache.values = tree_map(lambda array, n=n_rows: _cut(array, n), (cache.keys, cache.values))
+            _cut(cache, n_rows)
 
 
-def _cut(array: mx.array, n_rows: int) -> mx.array:
+def copy_rows(caches: list[Any]) -> None:
+    """Give caches rows of their own that share theirs with others, with room for the beginning of an edit."""
+    for cache in _with_rows(caches):
+        _cut(cache, _room_for(cache))
+
+
+def _with_rows(caches: list[Any]) -> Iterator[Any]:
+    for cache, _ in leaves_of(caches):
+        # Chunks are bounded, and restore points hold on to their arrays.
+        if drops_rows(cache) and not isinstance(cache, ChunkedKVCache) and cache.keys is not None:
+            yield cache
+
+
+def _room_for(cache: Any) -> int:  # noqa: ANN401  # mlx-lm's caches share no type
+    return -(-int(cache.offset + ROOM) // STEP) * STEP
+
+
+def _cut(cache: Any, n_rows: int) -> None:  # noqa: ANN401  # as above
+    cache.keys, cache.values = tree_map(lambda array: _copy(array, n_rows), (cache.keys, cache.values))
+
+
+def _copy(array: mx.array, n_rows: int) -> mx.array:
     """Copy the first rows of an array [B, H, rows, D]: a slice would hold on to all of it."""
     copy = mx.zeros((*array.shape[:-2], n_rows, array.shape[-1]), array.dtype)
-    copy[..., :, :] = array[..., :n_rows, :]
+    copy[..., : array.shape[-2], :] = array[..., :n_rows, :]
     mx.eval(copy)
     return copy

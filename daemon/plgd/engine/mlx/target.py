@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import mlx.core as mx
 
-from plgd.engine.kept import Kept
+from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.mlx.kept import KeptCaches, RestorePoints
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
@@ -186,6 +186,12 @@ class MlxTarget:
         if self._history:
             raise ValueError("only an unused target has fresh caches to read into")
         return KeptCaches.load(path, model_key, self._caches)
+
+    def copy(self, other: KeepingTarget, n: int) -> KeptCaches | None:
+        """Copy what another target has prefilled."""
+        if self._history or not isinstance(other, MlxTarget):
+            raise ValueError("an unused target copies from a target of its kind")
+        return KeptCaches.copy(other._prefilled, other._caches, other._points, n, self._caches)  # noqa: SLF001
 
     def keep(self, n: int) -> KeptCaches | None:
         """Hand over the caches after what was prefilled."""
