@@ -317,6 +317,13 @@ class WriteFailed(PlgdError):
         return cls(f"{path} was not written and is unchanged: {reason}.")
 
     @classmethod
+    def not_undone(cls, path: str, reason: str) -> WriteFailed:
+        return cls(
+            f"The edit of several files stopped half way ({reason}), and {path} could not be given its old text back; "
+            "the next start of the daemon tries again. See `plgd logs`."
+        )
+
+    @classmethod
     def page(cls, path: str, reason: str) -> WriteFailed:
         return cls(f"The page {path} cannot be written: {reason}.")
 

@@ -99,6 +99,11 @@ class Paths:
         return self.runtime_dir / "plgd.lock"
 
     @property
+    def journal_dir(self) -> Path:
+        """Edits of several files at once that are being written."""
+        return self.runtime_dir / "journal"
+
+    @property
     def log(self) -> Path:
         """The daemon's log."""
         return self.runtime_dir / "plgd.log"

@@ -15,7 +15,7 @@ from plgd.edits.temporary import temporary_beside
 from plgd.errors import InputError, ReadOnlyTarget, WriteFailed
 from plgd.text.fingerprint import fingerprint
 
-__all__ = ("check_writable", "replace_file")
+__all__ = ("check_writable", "copy_attributes", "is_still", "os_reason", "replace_file", "swap_in")
 
 # Attributes that a file system does not have, or that only the system may set, stay behind.
 _SKIPPED_ATTRIBUTE_ERRORS: Final = frozenset((errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA))
@@ -63,22 +63,47 @@ def replace_file(path: Path, data: bytes, expected: str) -> bool:
             temporary.file.write(data)
             temporary.file.flush()
             os.fsync(temporary.file.fileno())
-            _copy_attributes(path, temporary.file.fileno())
-            with _SWAPPING:
-                if not _is_still(path, expected):
-                    return False
-                temporary.path.replace(path)
+            copy_attributes(path, temporary.file.fileno())
+            if not swap_in(temporary.path, path, expected):
+                return False
     except FileNotFoundError as error:
         if not path.parent.exists():
-            raise WriteFailed.at(str(path), _reason(error)) from error
+            raise WriteFailed.at(str(path), os_reason(error)) from error
         return False
     except OSError as error:
-        raise WriteFailed.at(str(path), _reason(error)) from error
+        raise WriteFailed.at(str(path), os_reason(error)) from error
     _sync_folder(path.parent)
     return True
 
 
-def _copy_attributes(source: Path, handle: int) -> None:
+def swap_in(new: Path, path: Path, expected: str) -> bool:
+    """Give a new file the name of an old one, if that has the expected content in this moment.
+
+    Args:
+        new: the new file, in the same folder.
+        path: the real file.
+        expected: fingerprint.
+
+    Returns:
+        False when the file has another content or is gone; then nothing was done.
+
+    Raises:
+        OSError: the disk said no.
+    """
+    with _SWAPPING:
+        if not is_still(path, expected):
+            return False
+        new.replace(path)
+    return True
+
+
+def copy_attributes(source: Path, handle: int) -> None:
+    """Give an open file the owner, group, mode and extended attributes of another.
+
+    Raises:
+        WriteFailed: this user may not.
+        OSError: the disk said no.
+    """
     try:
         _copy_status(source, handle)
     except PermissionError as error:
@@ -110,7 +135,8 @@ def _copy_extended_attributes(source: Path, handle: int) -> None:
                 raise
 
 
-def _is_still(path: Path, expected: str) -> bool:
+def is_still(path: Path, expected: str) -> bool:
+    """Tell whether a real file has the content with a fingerprint."""
     try:
         found = read_bytes(path)
     except InputError:
@@ -128,6 +154,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _reason(error: OSError) -> str:
+def os_reason(error: OSError) -> str:
+    """Say what the system said, as the end of a sentence."""
     text = os.strerror(error.errno) if error.errno else str(error)
     return text[:1].lower() + text[1:]
