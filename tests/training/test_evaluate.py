@@ -61,7 +61,7 @@ def test_replies_are_greedy_whatever_the_right_answer_is(folder: Path, adapter: 
         right = own[:10]
         if n_same < 9:
             right[n_same] = (right[n_same] + 1) % 370
-        examples.append(Example(prompt, np.array(right, np.int32)))
+        examples.append(Example(prompt, np.array(right, np.int32), np.ones(10, np.float32)))
         expected.append(own)
     found = Evaluator(model, EOS).replies(examples)
     assert [own[: len(reply)] for own, reply in zip(expected, found, strict=True)] == found
@@ -76,7 +76,7 @@ def test_a_reply_that_ends_early_is_not_continued(folder: Path, adapter: Path) -
     end = own[4]
     own = own[: own.index(end) + 1]
     right = np.array([*own[:-1], end + 1, 9, 9, 9], np.int32)
-    assert [own] == Evaluator(model, end).replies([Example(prompt, right)])
+    assert [own] == Evaluator(model, end).replies([Example(prompt, right, np.ones(len(right), np.float32))])
 
 
 def test_the_adapter_of_another_base_is_refused(adapter: Path, tmp_path: Path) -> None:
