@@ -21,6 +21,7 @@ _USUAL: Final = {word: wrong for word, *wrong in map(str.split, line_list("missp
 _SPELLED: Final = frozenset(word_list("spelled")) | frozenset(
     word for name in _LISTS for line in line_list(name) for word in re.findall(r"\b[a-z]{5,11}\b", line)
 )
+_OTHERS: Final = _SPELLED | frozenset(word_list("slips"))
 MIN_PLACES: Final = 3
 # How often a word gets the misspelling that it usually has, where it has one; and a wrong vowel.
 USUAL: Final = 0.6
@@ -54,7 +55,7 @@ def mistyped(word: str, rng: Random) -> str:
         return rng.choice(_USUAL[word])
     for _ in range(TRIES):
         wrong = _slipped(word, rng)
-        if wrong != word and wrong not in _SPELLED:
+        if wrong != word and wrong not in _OTHERS:
             return wrong
     return word[:1] + word
 
