@@ -11,21 +11,17 @@ import msgspec
 from msgspec import inspect as types
 
 from plgd.errors import BY_CODE
-from plgd.protocol import envelope
-from plgd.protocol.daemon import HelloParams, HelloResult
+from plgd.protocol.conversations import CONVERSATIONS
+from plgd.protocol.daemon import PROTOCOL_VERSION
 from plgd.protocol.edits import (
-    EditDelta,
-    EditParams,
-    EditProgress,
     EditResult,
     EditStats,
     EditStatus,
     Hunk,
     ProposerStats,
-    Stage,
 )
 from plgd.protocol.meanings import field_meanings, first_sentence
-from plgd.protocol.methods import EDIT, EDIT_DELTA, EDIT_PROGRESS, HELLO, METHODS, NOTIFICATIONS
+from plgd.protocol.methods import METHODS, NOTIFICATIONS
 from plgd.protocol.reply_drafts import ReplyDrafts, ReplyRun
 
 __all__ = ("example_result", "write_page")
@@ -53,28 +49,44 @@ The daemon speaks JSON-RPC 2.0 over a Unix socket, `plgd.sock` in its runtime fo
 - A client that does not read is given up when more than a message's limit waits for it.
 - Lines are counted from 1 and ranges include both ends. Times are in milliseconds and sizes in bytes unless the name
   says otherwise.
+
+From a shell, `plgd rpc METHOD JSON` sends a request and prints its result; [agents](agents/README.md) has examples in
+Python and JavaScript.
+
+## Versions
+
+"""
+_VERSIONS: Final = f"""\
+This is protocol {PROTOCOL_VERSION}, the `protocol` of `hello`. Within a protocol,
+
+- methods, notifications, error codes, optional parameters and fields of results are only added. Nothing is renamed,
+  retyped or taken away, no default changes, results have no values besides those listed, and no error code is used for
+  something else.
+- So an older client understands a newer daemon: it skips fields and notifications that it does not know, and takes an
+  error of an unknown code for a failure.
+- A newer client does not meet an older daemon: that one makes room for it (above). A client of another make gives as
+  `version` the version of plgd that it was written for.
+
+What breaks this raises the number, and the [changelog](changelog.md) says so. For programs, the protocol is described
+as JSON Schema (`plgd rpc --schema`: every line fits it) and as [OpenRPC](https://open-rpc.org) (`plgd rpc --openrpc`,
+or `rpc.discover` on the socket).
 """
 
 
 def write_page() -> str:
     """Return the page as Markdown."""
-    parts = [_INTRODUCTION, _example(), *_methods(), *_notifications(), *_types(), _errors()]
+    parts = [_INTRODUCTION + _VERSIONS, *_conversations(), *_methods(), *_notifications(), *_types(), _errors()]
     return "\n".join(parts)
 
 
-def _example() -> str:
-    edit = EditParams(instruction="rename total to subtotal", path="/home/me/shop.py", show_drafts=True)
-    lines = [
-        ("client", envelope.encode_request(1, HELLO, HelloParams(protocol=1, version="0.1.0", client="example"))),
-        ("daemon", envelope.encode_success(1, HelloResult(protocol=1, version="0.1.0", pid=4711))),
-        ("client", envelope.encode_request(2, EDIT, edit)),
-        ("daemon", envelope.encode_note(EDIT_PROGRESS, EditProgress(id=2, stage=Stage.PREFILL, percent=50.0))),
-        ("daemon", envelope.encode_note(EDIT_DELTA, EditDelta(id=2, text="subtotal"))),
-        ("daemon", envelope.encode_success(2, example_result())),
-    ]
-    arrows = {"client": "-->", "daemon": "<--"}
-    shown = "\n".join(f"{arrows[sender]} {line.decode().rstrip()}" for sender, line in lines)
-    return f"## Example\n\n`-->` is the client, `<--` the daemon.\n\n```\n{shown}\n```\n"
+def _conversations() -> Iterator[str]:
+    yield "## Conversations\n"
+    yield (
+        "`-->` is the client, `<--` the daemon, `#` tells what happens beside them. Answers are shortened: fields that "
+        "do not matter here are left out.\n"
+    )
+    for title, text, lines in CONVERSATIONS:
+        yield f"### {title}\n\n{text}\n\n```\n{lines}```\n"
 
 
 def example_result() -> EditResult:
