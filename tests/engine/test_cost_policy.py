@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import cache
 
 import pytest
@@ -11,7 +12,7 @@ from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.cost_governor import CostGovernor
 from plgd.engine.governor import make_governor, make_proposer
-from plgd.engine.proposer import Draft
+from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops
 from plgd.engine.types import Outcome
@@ -177,11 +178,18 @@ def test_a_doubtful_draft_waits_for_the_step_in_flight() -> None:
 
 def test_a_doubtful_draft_waits_for_its_first_token() -> None:
     """When the first token of a draft is doubtful and the rest is not, a plain round that settles it comes first."""
-    governor = CostGovernor(LiveCosts(DEVICES["cpu"]))
+    governor = begun(DEVICES["cpu"])
     for first, expected in ((0.3, 0), (0.95, 64)):
         governor.limit()
         draft = Draft(tuple(range(64)), "file", 64, chances=(first, *(0.999,) * 63))
         assert expected == governor.choose(draft, 100, in_flight=False)
+
+
+def begun(costs: StepCosts) -> CostGovernor:
+    """Return the governor of a reply whose first round is over."""
+    governor = CostGovernor(LiveCosts(costs))
+    governor.observe(Outcome(NO_DRAFT, 0, 0, (1,), 99, pipelined=False, in_flight=False, elapsed_ms=None))
+    return governor
 
 
 def observe_plain(governor: CostGovernor, draft: Draft, token: int) -> None:
@@ -239,6 +247,33 @@ def test_measured_losses_close_the_gate_and_time_opens_it() -> None:
     assert governor.choose(draft, 100, in_flight=True) > 0
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_no_draft_holds_the_first_token_up(device: str) -> None:
+    """However certain a draft is, the first round of a reply takes less than two plain rounds."""
+    table = DEVICES[device]
+    certain = Draft(tuple(range(128)), "file", 64, chances=(0.9999,) * 128)
+    widths = []
+    for governor in (CostGovernor(LiveCosts(table)), begun(table)):
+        governor.limit()
+        widths.append(governor.choose(certain, 100, in_flight=False) + 1)
+    assert table.round_ms(widths[0], 100) < 2 * table.round_ms(1, 100)
+    assert widths[0] <= widths[1]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", TRACES)
+def test_the_first_token_comes_within_two_plain_rounds(kind: str, device: str) -> None:
+    """On every kind of text and every device, a reply's first token is there two plain rounds after the prefill."""
+    prompt, reply = TRACES[kind](0)
+    target = CostedTarget(reply, DEVICES[device])
+    session = Session(target, make_proposer("cost"), make_governor("cost", costs=DEVICES[device]), clock=target.clock)
+    for _ in session.prefill(prompt, len(prompt)):
+        pass
+    with closing(session.decode(Stops(NEVER, len(reply)))) as rounds:
+        assert next(rounds).tokens
+    assert target.elapsed_ms < 2 * DEVICES[device].round_ms(1, len(prompt))
+
+
 @pytest.mark.parametrize(
     ("chance", "expected"),
     [
@@ -250,7 +285,7 @@ def test_measured_losses_close_the_gate_and_time_opens_it() -> None:
 def test_k_has_the_most_expected_tokens_per_millisecond(chance: float, expected: int) -> None:
     """Among the widths of the table, the one with the best expected rate is taken."""
     table = StepCosts((1, 2, 8, 9, 32), (0,), ((10.0, 12.0, 16.0, 40.0, 42.0),), (9.0,), max_width=32)
-    governor = CostGovernor(LiveCosts(table))
+    governor = begun(table)
     governor.limit()
     assert expected == governor.choose(Draft(tuple(range(31)), "file", 64, chances=(chance,) * 31), 0, in_flight=False)
 
@@ -258,7 +293,7 @@ def test_k_has_the_most_expected_tokens_per_millisecond(chance: float, expected:
 def test_a_draft_shorter_than_the_next_width_is_priced_as_it_is() -> None:
     """A draft that ends between two widths is verified whole when its own price is right."""
     table = StepCosts((1, 8, 64), (0,), ((10.0, 12.0, 40.0),), (9.0,), max_width=64)
-    governor = CostGovernor(LiveCosts(table))
+    governor = begun(table)
     governor.limit()
     assert governor.choose(Draft(tuple(range(9)), "file", 64, chances=(0.999,) * 9), 0, in_flight=False) == 9
 

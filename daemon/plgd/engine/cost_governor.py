@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from math import inf
 from typing import Final
 
 from plgd.engine.correction import LiveCosts
@@ -22,6 +23,10 @@ MAX_COST_DRAFT: Final = 128
 # doubtful as the first was. Set by replaying release pairs, where 1.0 and 1.5 do worse on every device.
 WAIT_MARGIN: Final = 1.3
 
+# A reply's first token is promised within two plain rounds of the prefill, and no draft may hold it up for longer. Its
+# pass can take all of that but what is spent around it, on preparing the request: a fifth of a round.
+FIRST_ROUND: Final = 1.8
+
 # More plain rounds in a row than a reply has: never submit ahead.
 NEVER: Final = 1 << 60
 
@@ -37,6 +42,8 @@ class CostGovernor:
     the rest worth a block: for a draft whose first token is doubtful, that is cheaper, and it yields the same tokens.
     The plain round may be in flight already. Then the block can run right behind it, without the bubble, but is
     wasted if the first token turns out wrong. Whichever costs less is done.
+
+    The first round of a reply is no wider than lets its first token come soon (`FIRST_ROUND`).
 
     Args:
         costs: the device's prices.
@@ -57,6 +64,7 @@ class CostGovernor:
         self._paused = False
         self._pays = False
         self._waits = False
+        self._is_first = True
         self._n_history = 0
 
     @property
@@ -92,6 +100,8 @@ class CostGovernor:
             n_counted = k
             round_ms = price_ms if k + n_heads == width else self._costs.round_ms(k + n_heads, n_history)
             now_ms = round_ms + ahead_ms
+            if self._is_first and not in_flight and round_ms > FIRST_ROUND * synchronous_ms:
+                now_ms = inf  # a plain round first, whose token is not held up
             later_ms = margin * (token_ms + first_chance * round_ms)
             rate = (1.0 + n_expected) / min(now_ms, later_ms)
             if rate > best_rate:
@@ -105,6 +115,7 @@ class CostGovernor:
 
     def observe(self, outcome: Outcome) -> None:
         """Learn from a round."""
+        self._is_first = False
         self._n_history = outcome.n_history
         self._learn_chances(outcome)
         self._learn_costs(outcome)
