@@ -22,6 +22,8 @@ _TRIES: Final = 5
 # Editors send changes in bundles, some tenths of a second late.
 _CHANGE_S: Final = 1.0
 _CONFIRMATION_S: Final = 5.0
+# Emacs sends them when its user pauses.
+_SILENCE_S: Final = 60.0
 _LABEL_CHARACTERS: Final = 60
 
 
@@ -90,7 +92,7 @@ class Applier:
             answer = await self._editor.apply(edit, label)
             chosen_ids = tuple(hunk.id for hunk in chosen)
             if answer.applied:
-                if await self._confirm(session, proposal, chosen_ids):
+                if await self._confirm(session, proposal, chosen_ids, version):
                     proposal.accept((*done, *chosen_ids))
                     return Applied((*done, *chosen_ids), clashes)
                 return Applied(done, clashes, "the editor said that it applied the edit, but its text says otherwise")
@@ -99,9 +101,9 @@ class Applier:
                 break
         return Applied(reason=reason)
 
-    async def _confirm(self, session: Session, proposal: Proposal, ids: Collection[int]) -> bool:
-        """Wait until the text that the editor tells has the hunks."""
-        with anyio.move_on_after(_CONFIRMATION_S):
+    async def _confirm(self, session: Session, proposal: Proposal, ids: Collection[int], version: int) -> bool:
+        """Wait until the text that the editor tells has the hunks; the version is the one before them."""
+        with anyio.move_on_after(_SILENCE_S) as waiting:
             while True:
                 changed = self._changed
                 document = self._mirror.get(session.request.uri)
@@ -109,6 +111,8 @@ class Applier:
                     return False
                 if proposal.is_in(document.lines, ids):
                     return True
+                if document.version != version:
+                    waiting.deadline = min(waiting.deadline, anyio.current_time() + _CONFIRMATION_S)
                 await changed.wait()
         return False
 

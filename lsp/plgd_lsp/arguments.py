@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, TypeVar
 
 import msgspec
 from lsprotocol import types
@@ -94,25 +94,30 @@ class CancelArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session: str | None = None
 
 
-class RetryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of `plgd.retry`: a session, and another instruction, if any."""
+class RetryArguments(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Of `plgd.retry`: a session, another instruction, if any, and where to report progress."""
 
     session: str
     instruction: str | None = None
-
-
-_NONE: Final[dict[str, object]] = {}
+    work_done_token: str | int | None = None
 
 
 def read_arguments(command: str, arguments: Sequence[object], kind: type[ArgumentsT]) -> ArgumentsT:
-    """Decode a command's one argument; a command whose fields all have defaults needs none.
+    """Decode a command's argument, an object.
+
+    Several objects are taken for one: the key bindings of some editors can fill in only whole arguments, such as
+    `{"uri": ...}` for the document and `{"start": ..., "end": ...}` for the selection, which is its `range`.
 
     Raises:
         JsonRpcException: it is not what the command takes; says which field.
     """
-    if len(arguments) > 1:
-        raise bad_arguments(f"{command} takes one argument, an object, not {len(arguments)}.")
-    given = arguments[0] if arguments and arguments[0] is not None else _NONE
+    given: dict[str, object] = {}
+    for argument in arguments:
+        if argument is None:
+            continue
+        if not isinstance(argument, Mapping):
+            raise bad_arguments(f"{command} takes an object, not {type(argument).__name__}.")
+        given |= {"range": argument} if set(argument) == {"start", "end"} else argument
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:

@@ -127,11 +127,11 @@ class Commands:
         document = self._mirror.get(session.request.uri)
         if document is None:
             raise refused(f"{session.request.uri} is not open in the editor any more.")
-        if session.is_running:
-            self._editing.cancel(session.id)
-        request = session.request
+        request = replace(session.request, token=asked.work_done_token)
         if asked.instruction is not None:
             request = replace(request, instruction=_checked(asked.instruction))
+        if session.is_running:
+            self._editing.cancel(session.id)
         again = self._editing.start(request)
         again.move_to(document.text)
         return {"session": again.id}

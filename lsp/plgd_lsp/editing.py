@@ -179,10 +179,11 @@ class Editing:
         return "failed", f"The edit was not applied: {applied.reason}. It is kept as a proposal."
 
     def _finish(self, session: Session, outcome: Outcome, message: str) -> None:
-        self._editor.notify(
-            "plgd/finished",
-            {"session": session.id, "uri": session.request.uri, "status": outcome, "message": message},
-        )
+        finished: dict[str, object] = {"session": session.id, "uri": session.request.uri}
+        finished |= {"status": outcome, "message": message}
+        if session.result is not None:
+            finished["daemonMs"] = session.result.stats.total_ms
+        self._editor.notify("plgd/finished", finished)
         if not self._editor.abilities.proposals and outcome in _LEVELS:
             self._editor.show(_LEVELS[outcome], f"plgd: {message}")
 

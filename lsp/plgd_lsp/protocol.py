@@ -26,6 +26,10 @@ _MIRRORED: Final = (
 )
 
 
+# Commands that go on after they were answered.
+_WITH_PROGRESS: Final = frozenset(("plgd.edit", "plgd.retry"))
+
+
 class Protocol(LanguageServerProtocol):
     """The language server protocol on one connection.
 
@@ -58,7 +62,10 @@ class Protocol(LanguageServerProtocol):
         handler = self.fm.commands.get(params.command)
         if handler is None:
             raise bad_arguments(f"There is no command {params.command!r}.")
-        return (yield handler, (tuple(params.arguments or ()),), None)
+        arguments = tuple(params.arguments or ())
+        if params.work_done_token is not None and params.command in _WITH_PROGRESS:
+            arguments = ({"workDoneToken": params.work_done_token}, *arguments)
+        return (yield handler, (arguments,), None)
 
     def structure_message(self, data: dict[str, Any]) -> object:
         """Decode a message; a request that cannot be decoded is answered, which pygls leaves out.

@@ -145,7 +145,7 @@ async def test_a_stale_edit_is_made_anew_for_the_newer_text(paths: Paths) -> Non
 
 async def test_applied_is_believed_only_when_the_text_shows_it(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor that says `applied` and changes nothing is not believed; the edit is kept."""
-    monkeypatch.setattr("plgd_lsp.applying._CONFIRMATION_S", 0.05)
+    monkeypatch.setattr("plgd_lsp.applying._SILENCE_S", 0.05)
     talker = Talker()
     talker.reply = TWO_CHANGES
     async with talking_daemon(paths, talker), opened_editor(can=capabilities("neovim")) as editor:
@@ -190,6 +190,21 @@ async def test_an_edit_can_be_cancelled(way: str, paths: Paths) -> None:
         assert "cancelled" == (await editor.finished(session))["status"]
         assert (SIX, []) == (buffer.text, editor.edits)
         assert ("begin", "end") == (progress_kinds(editor, token)[0], progress_kinds(editor, token)[-1])
+
+
+async def test_a_key_binding_may_give_the_argument_in_parts(paths: Paths) -> None:
+    """The document, the selection and the rest may be arguments of their own; progress goes to the request's token."""
+    talker = Talker()
+    talker.reply = "B\n"
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("vscode")) as editor:
+        buffer = editor.open(URI, SIX)
+        editor.client.progress_reports["theirs"] = []
+        parts = [{"uri": URI}, {"instruction": "upper case"}, span(1, 2)]
+        params = types.ExecuteCommandParams("plgd.edit", parts, work_done_token="theirs")  # noqa: S106  # no password
+        await editor.client.workspace_execute_command_async(params)
+        await editor.wait("plgd/finished")
+        assert SIX.replace("b", "B") == buffer.text
+        assert ("begin", "end") == (progress_kinds(editor, "theirs")[0], progress_kinds(editor, "theirs")[-1])
 
 
 async def test_an_instruction_in_a_comment_goes_with_the_edit(paths: Paths) -> None:

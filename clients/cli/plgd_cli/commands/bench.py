@@ -27,6 +27,7 @@ from plgd.protocol.methods import PING
 from plgd_cli.ask import CLIENT_NAME
 from plgd_cli.output import write
 from plgd_cli.parser import Parser, positive
+from plgd_lsp.bench import measure, say
 
 __all__ = ("RoundTrips", "register")
 
@@ -47,7 +48,9 @@ def register(_name: str, parser: Parser) -> None:
     mode = add_options(parser)
     summary = "the time of a request that does nothing, from this process to the daemon and back"
     mode.add_argument("--rpc", dest="mode", action="store_const", const="rpc", help=summary)
-    rpc = parser.add_argument_group("for --rpc")
+    summary = "what the way over the language server costs: status, edits, code actions, changes"
+    mode.add_argument("--lsp", dest="mode", action="store_const", const="lsp", help=summary)
+    rpc = parser.add_argument_group("for --rpc and --lsp")
     rpc.add_argument("--count", type=positive, metavar="N", help=f"requests (default {DEFAULT_COUNT})")
     parser.set_defaults(run=partial(_run, parser))
 
@@ -57,8 +60,10 @@ def _run(parser: Parser, arguments: argparse.Namespace) -> int:
         parser.error(misplaced)
     if arguments.mode == "rpc":
         return _time_requests(arguments)
+    if arguments.mode == "lsp":
+        return _time_language_server(arguments)
     if arguments.count is not None:
-        parser.error("--count belongs to --rpc")
+        parser.error("--count belongs to --rpc and --lsp")
     return _hand_over(arguments.words)
 
 
@@ -80,6 +85,12 @@ def _time_requests(arguments: argparse.Namespace) -> int:
             f"{times.n_requests:,} round trips on one connection: median {times.median_ms:.3f} ms, "
             f"10 % below {times.p10_ms:.3f} ms, 10 % above {times.p90_ms:.3f} ms\n"
         )
+    return 0
+
+
+def _time_language_server(arguments: argparse.Namespace) -> int:
+    times = anyio.run(measure, arguments.count or DEFAULT_COUNT)
+    write(msgspec.json.encode(times) + b"\n" if arguments.json else say(times))
     return 0
 
 
