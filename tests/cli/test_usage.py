@@ -82,7 +82,7 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["logs", "-n", "-3"], "-n/--lines"),
         (["bench", "--rpc", "--count", "0"], "not a whole number"),
         (["bench", "--rpc", "--plot", "x.png"], "--plot says nothing to --rpc"),
-        (["bench", "--count", "3"], "--count belongs to --rpc"),
+        (["bench", "--count", "3"], "--count belongs to --rpc and --lsp"),
     ],
 )
 def test_wrong_usage_is_explained(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
