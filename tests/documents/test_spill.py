@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from doubles import HistoryTarget, KeptStates
+from plgd.documents.loans import Label
 from plgd.documents.spill import Spill
-from plgd.documents.warm import Label, WarmStore
+from plgd.documents.warm import WarmStore
 from replies import plain_reply
 from session_replies import reference_reply
 

@@ -9,7 +9,8 @@ import pytest
 
 from doubles import FailingTarget, HistoryTarget, KeptStates
 from plgd.documents import indexes as module
-from plgd.documents.warm import Label, WarmStore
+from plgd.documents.loans import Label
+from plgd.documents.warm import WarmStore
 from plgd.errors import EngineError, RollbackFailed
 from replies import plain_reply
 from scripted_model import ByteTokenizer
@@ -123,11 +124,46 @@ def test_a_state_that_cannot_be_kept_costs_no_reply(store: WarmStore) -> None:
     assert 0 == use(store, A, [1, 2, 3])
 
 
-def test_a_state_in_use_is_nobody_elses(store: WarmStore) -> None:
-    """While one edit uses a document's state, another begins cold."""
+def test_a_state_in_use_is_copied(store: WarmStore) -> None:
+    """While one edit uses a document's state, another begins with a copy of what it has read, and both are right."""
     use(store, A, [1, 2, 3, 0, 0])
-    with store.lend(A, HistoryTarget(), [1, 2, 3, 0, 0]) as first, store.lend(A, HistoryTarget(), [1, 2, 3]) as second:
-        assert (4, 0) == (first.n_warm, second.n_warm)
+    first = HistoryTarget()
+    with store.lend(A, first, prompt := [1, 2, 3, 0, 0]) as loan:
+        begun = plain_reply(first, 2)
+        assert [4, 3, 2, 0] == [
+            loan.n_warm,
+            use(store, A, [1, 2, 3, 1, 1]),
+            use(store, A, [1, 2, 0, 1]),
+            use(store, B, [1, 2, 3, 0, 0]),
+        ]
+        assert reference_reply(prompt, 5) == begun + plain_reply(first, 3)
+    assert 4 == store.reach(A, prompt)
+
+
+def test_a_failed_edit_is_not_copied(store: WarmStore) -> None:
+    """An edit whose model failed is no source of anything, nor does anybody wait for it."""
+    target = FailingTarget(2)
+    target.prefill([1, 2])
+    with pytest.raises(EngineError), store.lend(A, target, [1, 2, 3, 0]):
+        target.prefill([3, 0])
+    assert (None, False, 0) == (
+        store.awaited(A, [1, 2, 3, 0]),
+        store.is_lent(A),
+        use(store, A, [1, 2, 3, 0]),
+    )
+
+
+def test_what_another_is_reading_is_awaited(store: WarmStore) -> None:
+    """As long as another edit has still to read what a prompt begins with, and no longer, waiting is worth it."""
+    other, prompt = HistoryTarget(), [1, 2, 3, 1]
+    with store.lend(A, other, [1, 2, 3, 0, 0]):
+        assert (0, None) == (store.awaited(A, prompt), store.awaited(B, prompt))
+        other.prefill([1, 2, 3])
+        assert 2 == store.awaited(A, prompt)
+        other.prefill([0])
+        assert (None, None) == (store.awaited(A, prompt), store.awaited(A, [0, 1]))
+        assert 3 == use(store, A, prompt)
+    assert store.awaited(A, prompt) is None
 
 
 @pytest.mark.parametrize("trims_far", [True, False])

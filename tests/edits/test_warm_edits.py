@@ -26,7 +26,7 @@ from plgd.engine.kept import KeepingTarget
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.errors import TextTooLong
 from plgd.protocol.documents import WarmResult
-from plgd.protocol.edits import EditParams, EditResult, LineRange
+from plgd.protocol.edits import EditParams, EditResult, LineRange, Stage
 from scripted_model import ScriptedModel
 
 ResultT = TypeVar("ResultT")
@@ -59,9 +59,15 @@ class Desk:
 
     def edit(self, text: str, instruction: str, lines: LineRange | None = None, *, warm: bool = True) -> EditResult:
         """Carry out an edit that ends after some tokens."""
+        return run(self.steps(text, instruction, lines, warm=warm))
+
+    def steps(
+        self, text: str, instruction: str, lines: LineRange | None = None, *, warm: bool = True
+    ) -> Generator[object, None, EditResult]:
+        """Begin such an edit."""
         documents = DocumentStore()
         asked = EditParams(instruction=instruction, text=text, name="a.py", range=lines, max_tokens=24)
-        steps = edit_steps(
+        return edit_steps(
             prepare(asked, documents),
             session="s",
             received=0.0,
@@ -70,7 +76,6 @@ class Desk:
             config=self._config,
             warm=self.store if warm else None,
         )
-        return run(steps)
 
     def warm_up(self, text: str, slice_tokens: int = 64) -> WarmResult:
         """Prefill a text."""
@@ -87,6 +92,19 @@ def run(steps: Generator[object, None, ResultT]) -> ResultT:
         except StopIteration as done:
             result: ResultT = done.value
             return result
+
+
+def take_turns(*jobs: Generator[object, None, ResultT]) -> list[ResultT]:
+    """Run generators to their ends, each a step in turn."""
+    results: dict[int, ResultT] = {}
+    while len(results) < len(jobs):
+        for place, job in enumerate(jobs):
+            if place not in results:
+                try:
+                    next(job)
+                except StopIteration as done:
+                    results[place] = done.value
+    return [results[place] for place in range(len(jobs))]
 
 
 @st.composite
@@ -118,6 +136,62 @@ def test_warm_replies_equal_cold_ones(
         assert (cold.status, cold.raw_reply, cold.new_text) == (warm.status, warm.raw_reply, warm.new_text)
         assert cold.stats.prompt_tokens == warm.stats.prompt_tokens
         assert 0 == cold.stats.cached_tokens <= warm.stats.cached_tokens < warm.stats.prompt_tokens
+
+
+@settings(deadline=None, max_examples=15)
+@given(asked=requests(), trims_far=st.booleans(), ranges_alone=st.booleans(), data=st.data())
+def test_edits_that_take_turns_equal_cold_ones(
+    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, ranges_alone: bool, data: st.DataObject
+) -> None:
+    """Edits of one document that run at the same time, some of them cancelled, have the replies that each has alone."""
+    desk = Desk(HistoryModel(trims_far=trims_far, ranges_alone=ranges_alone))
+    asked = [*asked, *asked]
+    expected = [desk.edit(*each, warm=False).raw_reply for each in asked]
+    running = dict(enumerate(desk.steps(*each) for each in asked))
+    found: dict[int, str] = {}
+    while running:
+        place = data.draw(st.sampled_from(sorted(running)))
+        if data.draw(st.integers(0, 40)) == 0:
+            running.pop(place).close()
+            continue
+        for _ in range(data.draw(st.integers(1, 12))):
+            try:
+                next(running[place])
+            except StopIteration as done:
+                found[place] = done.value.raw_reply
+                del running[place]
+                break
+    assert {place: expected[place] for place in found} == found
+
+
+def test_two_edits_of_a_text_read_it_once() -> None:
+    """Edits of one text that begin together read it once: the second waits, and copies what the first has read."""
+    desk = Desk(HistoryModel())
+    first, second = (desk.steps(TEXT, instruction) for instruction in ("rename f", "document f"))
+    results = take_turns(first, second)
+    assert 0 == results[0].stats.cached_tokens
+    assert results[1].stats.prompt_tokens - results[1].stats.cached_tokens < 40
+
+
+def test_a_second_edit_begins_warm_while_the_first_replies() -> None:
+    """An edit that comes while another of the same text replies reads its instruction alone."""
+    desk = Desk(HistoryModel())
+    first = desk.steps(TEXT, "rename f")
+    while getattr(next(first), "stage", None) is not Stage.DECODE:
+        pass
+    stats = desk.edit(TEXT, "document f").stats
+    assert stats.prompt_tokens - stats.cached_tokens < 40
+    first.close()
+
+
+def test_warming_waits_for_the_edit() -> None:
+    """A text that is being edited is not read a second time to become warm: the edit leaves it so."""
+    desk = Desk(HistoryModel())
+    document = Document.of_text(TEXT, "a.py")
+    warming = warm_steps(document, received=0.0, model=desk.model, warm=desk.store, slice_tokens=64)
+    edited, made = take_turns(desk.steps(TEXT, "rename f"), warming)
+    assert isinstance(made, WarmResult)
+    assert (0, made.head_tokens - 1) == (edited.stats.cached_tokens, made.cached_tokens)
 
 
 def test_another_instruction_reads_itself_alone() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from doubles import FailingTarget
 from plgd.config import WarmConfig
+from plgd.documents.loans import Label
 from plgd.documents.open import OpenDocuments, TextEdit
 from plgd.documents.store import DocumentStore
-from plgd.documents.warm import Label, WarmStore
+from plgd.documents.warm import WarmStore
 from plgd.engine.kept import KeepingTarget
 from plgd.engine.model import Model
 from plgd.engine.sampling import GREEDY, Sampling

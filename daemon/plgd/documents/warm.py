@@ -9,34 +9,18 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final
 
 from plgd.documents.indexes import TokenIndexes
+from plgd.documents.loans import Label, Loan, Loans
 from plgd.documents.spill import Spill
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.model import BorderedTokenizer
-from plgd.errors import EngineError
 
-__all__ = ("Label", "Loan", "WarmCounts", "WarmStore")
+__all__ = ("WarmCounts", "WarmStore")
 
 _LOG: Final = logging.getLogger(__name__)
-
-
-class Label(NamedTuple):
-    """Whose state it is.
-
-    Attributes:
-        document: its real path, or the name of a text without a file.
-        alone: it is of prompts that show a part of the document alone.
-    """
-
-    document: str
-    alone: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.document} (parts)" if self.alone else self.document
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +72,7 @@ class WarmStore:
         self._spill: Spill | None = None
         self._states: OrderedDict[Label, _State] = OrderedDict()
         self._indexes = TokenIndexes()
+        self._loans = Loans()
         self._counts = WarmCounts()
 
     @property
@@ -122,6 +107,8 @@ class WarmStore:
     def lend(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Loan:
         """Let a target begin with what is kept; when the loan ends, what it prefilled is kept in its place.
 
+        While another edit uses the state, the target begins with a copy of what that one has read.
+
         Args:
             label: whose state to use.
             target: not used yet.
@@ -130,9 +117,8 @@ class WarmStore:
         Raises:
             RollbackFailed: a cache did not go back as far as it should; nothing of it is kept any more.
         """
-        self.recall(label, target)
-        state = self._states.pop(label, None)
-        n_warm = 0 if state is None else target.resume(state.kept, prompt)
+        kept = self._find(label, target, prompt)
+        n_warm = 0 if kept is None else target.resume(kept, prompt)
         counts = self._counts
         self._counts = replace(
             counts,
@@ -142,7 +128,22 @@ class WarmStore:
             n_cached_tokens=counts.n_cached_tokens + n_warm,
         )
         self._count()
-        return Loan(self, label, target, n_warm, len(prompt))
+        return Loan(self._loans, self.put, label=label, target=target, prompt=prompt, n_warm=n_warm)
+
+    def awaited(self, label: Label, prompt: Sequence[int]) -> int | None:
+        """Tell whether to wait, turn by turn, for another edit that is reading what a prompt begins with.
+
+        Two that read the same take twice as long as one; afterwards the other begins with a copy.
+
+        Returns:
+            How many tokens have been read so far; None when there is nothing to wait for.
+        """
+        reader = self._loans.find_reader(label, prompt, self.reach(label, prompt))
+        return None if reader is None else reader.target.offset
+
+    def is_lent(self, label: Label) -> bool:
+        """Whether an edit is using a state."""
+        return self._loans.has(label)
 
     def extend(
         self, label: Label, target: KeepingTarget, prompt: Sequence[int], n_tokens: int, *, displaces: bool = True
@@ -232,6 +233,14 @@ class WarmStore:
         self._indexes.clear()
         self._count()
 
+    def _find(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Kept | None:
+        """Take a state for a prompt: what is kept, or a copy of what an edit is using, or what is on disk."""
+        if label not in self._states and self._loans.has(label):
+            return self._loans.copy(label, target, prompt)
+        self.recall(label, target)
+        state = self._states.pop(label, None)
+        return None if state is None else state.kept
+
     def _fit(self) -> None:
         n_bytes = sum(state.n_bytes for state in self._states.values())
         n_dropped = 0
@@ -259,33 +268,3 @@ class WarmStore:
                 (label.document, state.kept.n_tokens, state.n_bytes) for label, state in self._states.items()
             ),
         )
-
-
-class Loan:
-    """A state in use; a context that gives it back when the work is done or cancelled, and drops it when it failed.
-
-    Attributes:
-        n_warm: tokens of the prompt that the target has seen already.
-    """
-
-    def __init__(self, store: WarmStore, label: Label, target: KeepingTarget, n_warm: int, n_prompt: int) -> None:
-        self.n_warm = n_warm
-        self._store = store
-        self._label = label
-        self._target = target
-        self._n_prompt = n_prompt
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # A generator that is closed is a cancelled edit: its target is as whole as after a round.
-        if kind is not None and kind is not GeneratorExit:
-            return
-        try:
-            self._store.put(self._label, self._target.keep(self._n_prompt))
-        except EngineError as failure:
-            # The reply is whole all the same; the next edit begins cold.
-            _LOG.warning("the KV of %s was not kept: %s", self._label.document, failure)

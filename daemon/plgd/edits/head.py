@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plgd.documents.document import Document
+from plgd.documents.loans import Label
 from plgd.documents.tokens import TokenIndex
-from plgd.documents.warm import Label
 from plgd.edits.prompt import make_prompt
 from plgd.engine.model import Model
 from plgd.protocol.edits import LineRange

@@ -63,6 +63,8 @@ def warm_steps(
     head = prompt_head(document, model, index)
     if len(head) >= model.context_limit:
         raise TextTooLong.of(document.shown(), len(head), model.context_limit)
+    while warm.is_lent(label):
+        yield JobProgress(Stage.PREFILL, 0.0, 0)  # the edit that uses it leaves the text warm
     warm.recall(label, model.target(), displaces=displaces)
     n_cached = warm.reach(label, head)
     n_cold = len(head) - 1 - n_cached

@@ -12,10 +12,11 @@ from typing import Final, TypeAlias
 
 from plgd.config import WarmConfig
 from plgd.documents.document import Document
+from plgd.documents.loans import Label
 from plgd.documents.open import Opened
 from plgd.documents.spill import Spill
 from plgd.documents.store import DocumentStore
-from plgd.documents.warm import Label, WarmStore
+from plgd.documents.warm import WarmStore
 from plgd.documents.watched import WatchedFile
 from plgd.edits.events import JobProgress
 from plgd.edits.head import document_label
