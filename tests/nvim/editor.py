@@ -163,6 +163,23 @@ class Editor:
         """Return the current buffer's rows."""
         return list(self.request("nvim_buf_get_lines", 0, 0, -1, True))
 
+    def screen(self) -> list[str]:
+        """Draw and return what is on the screen, row by row, without the blanks at their ends."""
+        self.command("redraw")
+        rows = range(1, int(self.call("winheight", 0)) + 1)
+        columns = range(1, int(self.call("winwidth", 0)) + 1)
+        cells: list[list[str]] = self.lua(
+            """
+            local rows, columns = ...
+            return vim.tbl_map(function(row)
+                return vim.tbl_map(function(column) return vim.fn.screenstring(row, column) end, columns)
+            end, rows)
+            """,
+            list(rows),
+            list(columns),
+        )
+        return ["".join(row).rstrip() for row in cells]
+
     def finished(self, n: int = 1) -> dict[str, Any]:
         """Wait until the n-th edit has ended and return the server's last word on it."""
         found: dict[str, Any] = self.wait("finished(...)", n)

@@ -191,7 +191,7 @@ def test_a_preset_is_a_code_action(editor: Editor, talker: ListeningTalker) -> N
     editor.lua(
         """
         vim.lsp.buf.code_action({
-            filter = function(action) return action.title == "Shorten it" end,
+            filter = function(action) return action.kind == "refactor.rewrite.plgd.short" end,
             apply = true,
         })
         """

@@ -50,7 +50,7 @@ def test_a_killed_daemon_is_told(own_editor: Editor, stopped_afterwards: Paths) 
     assert "failed" == done["status"]
     assert "daemon" in own_editor.told(done["message"])
     assert TEXT == own_editor.bytes()
-    own_editor.wait("require('plgd').statusline() == 'plgd no daemon'")
+    own_editor.wait("vim.iter(told):any(function(item) return vim.tbl_get(item, 2, 'kind') == 'absent' end)")
 
 
 def test_without_a_model_it_is_told_how_to_get_one(own_editor: Editor, stopped_afterwards: Paths) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -80,12 +81,41 @@ def test_old_lines_are_marked_and_new_ones_hang_below(proposed: Editor) -> None:
         (6, ["        added"]),
         (11, ("PlgdDelete", 12, " plgd 3/3")),
     ] == sorted(shown(proposed), key=lambda item: (item[0], isinstance(item[1], list)))
-    # What is shown is what is on the screen.
-    screen = proposed.lua(
-        "return vim.iter(vim.fn.range(1, 16)):map(function(row)"
-        " return vim.fn.screenstring(row, 1) .. vim.fn.screenstring(row, 2) end):totable()"
-    )
-    assert screen
+    assert [
+        "line 1",
+        "line 2  plgd 1/3",
+        "second",
+        *(f"line {n}" for n in range(3, 7)),
+        "line 7  plgd 2/3",
+        "        added",
+        *(f"line {n}" for n in range(8, 12)),
+        "line 12  plgd 3/3",
+    ] == proposed.screen()[:14]
+
+
+def test_what_comes_above_the_first_line_is_seen(editor: Editor, talker: ListeningTalker) -> None:
+    """Lines that would come above the first one are on the screen, and land there."""
+    talker.reply = "# new\n" + OLD
+    editor.open("lines.txt", OLD.encode())
+    editor.command("Plgd add a comment")
+    wait_hunks(editor, 0)
+    assert ["# new", "line 1  plgd 1/1", "line 2"] == editor.screen()[:3]
+    editor.command("PlgdAccept")
+    wait_hunks(editor)
+    assert b"# new\n" + OLD.encode() == editor.bytes()
+
+
+def test_what_comes_to_an_empty_file_is_seen(editor: Editor, talker: ListeningTalker, tmp_path: Path) -> None:
+    """In an empty buffer the whole answer is shown, and accepted it is the file."""
+    talker.reply = "one\ntwo\n"
+    editor.open("new.txt", b"")
+    editor.command("Plgd count to two")
+    wait_hunks(editor, 0)
+    assert {"one", "two"} < set(editor.screen())
+    editor.command("PlgdAccept!")
+    wait_hunks(editor)
+    editor.command("write")
+    assert b"one\ntwo\n" == (tmp_path / "new.txt").read_bytes()
 
 
 def test_a_hunk_is_accepted_by_itself(proposed: Editor) -> None:

@@ -19,6 +19,8 @@ function M.setup(given)
   for _, problem in ipairs(options.problems) do
     notice.warn("%s; the default is taken", problem)
   end
+  -- A configuration that was read before is read again.
+  vim.lsp.config(server.NAME, {})
   if options.current.attach == "open" then
     vim.lsp.enable(server.NAME)
   end
