@@ -21,7 +21,7 @@ __all__ = ("Applied", "Applier")
 _TRIES: Final = 5
 # Editors send changes in bundles, some tenths of a second late.
 _CHANGE_S: Final = 1.0
-_CONFIRMATION_S: Final = 5.0
+_CONFIRMATION_S: Final = 2.0
 # Emacs sends them when its user pauses.
 _SILENCE_S: Final = 60.0
 _LABEL_CHARACTERS: Final = 60
@@ -95,11 +95,15 @@ class Applier:
                 if await self._confirm(session, proposal, chosen_ids, version):
                     proposal.accept((*done, *chosen_ids))
                     return Applied((*done, *chosen_ids), clashes)
-                return Applied(done, clashes, "the editor said that it applied the edit, but its text says otherwise")
+                reason = "the editor said that it applied the edit, but its text says otherwise"
+                if document.version == version:
+                    break
+                # Neovim drops an edit for an older text and says that it was applied.
+                continue
             reason = (answer.failure_reason or "the editor did not apply it").rstrip(".")
             if ask_first or not await self._wait_other(session.request.uri, version, text):
                 break
-        return Applied(reason=reason)
+        return Applied(reason=reason or "its text keeps changing")
 
     async def _confirm(self, session: Session, proposal: Proposal, ids: Collection[int], version: int) -> bool:
         """Wait until the text that the editor tells has the hunks; the version is the one before them."""

@@ -50,6 +50,18 @@ class Protocol(LanguageServerProtocol):
         """Whether the editor said `shutdown` before it left, as it should."""
         return self._shutdown
 
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """Answer with what pygls found, and what it cannot know."""
+        result = yield from super().lsp_initialize(params)
+        can = result.capabilities
+        if can.execute_command_provider is not None:
+            can.execute_command_provider.work_done_progress = True
+        sync = can.text_document_sync
+        if isinstance(sync, types.TextDocumentSyncOptions) and _loses_step(params.client_info):
+            sync.change = types.TextDocumentSyncKind.Full
+        return result
+
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_args: object) -> Generator[Any, Any, None]:
         """End the connection; pygls would raise SystemExit in the middle of the event loop."""
@@ -80,3 +92,8 @@ class Protocol(LanguageServerProtocol):
                 wrong = JsonRpcException(f"the parameters of {data['method']} are not what the protocol says", -32602)
                 self._send_response(data["id"], error=wrong.to_response_error())
             raise error from error.__cause__
+
+
+def _loses_step(client: types.ClientInfo | None) -> bool:
+    """Say whether an editor's incremental changes make another text than it has (docs/decisions/0010)."""
+    return client is not None and client.name.lower() == "neovim"

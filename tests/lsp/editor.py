@@ -60,6 +60,7 @@ class Editor:
         exit_code: of the server, once it has ended.
         before_apply: called before an edit is looked at, as a place to type.
         declines: say that the user does not want any edit.
+        drops_stale: say that edits for an older text were applied, and do nothing, as Neovim does.
         is_mute: say that edits were applied, and do nothing.
     """
 
@@ -72,6 +73,7 @@ class Editor:
         self.before_apply: Callable[[], None] = lambda: None
         self.is_mute = False
         self.declines = False
+        self.drops_stale = False
         self.exit_code: int | None = None
         self.server: types.InitializeResult
         self._news = asyncio.Event()
@@ -114,7 +116,11 @@ class Editor:
 
     async def command(self, name: str, **arguments: object) -> dict[str, Any]:
         """Execute a command and return its answer as plain data."""
-        params = types.ExecuteCommandParams(command=name, arguments=[arguments])
+        return await self.execute(name, [arguments])
+
+    async def execute(self, name: str, arguments: list[Any]) -> dict[str, Any]:
+        """Execute a command with arguments as they are."""
+        params = types.ExecuteCommandParams(command=name, arguments=arguments)
         answer = await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE_S)
         plain: dict[str, Any] = _plain(answer)
         return plain
@@ -139,11 +145,7 @@ class Editor:
     async def run(self, action: dict[str, Any]) -> dict[str, Any]:
         """Execute the command of a code action, or a command."""
         command = action["command"] if isinstance(action["command"], dict) else action
-        params = types.ExecuteCommandParams(command=command["command"], arguments=command["arguments"])
-        plain: dict[str, Any] = _plain(
-            await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE_S)
-        )
-        return plain
+        return await self.execute(command["command"], command["arguments"])
 
     async def edit(self, buffer: Buffer, instruction: str, **more: object) -> str:
         """Ask for an edit; return its session."""
@@ -190,7 +192,7 @@ class Editor:
         for uri, version, _ in _documents(params.edit):
             buffer = self.buffers[uri]
             if version is not None and version != buffer.version:
-                return types.ApplyWorkspaceEditResult(applied=False, failure_reason="another version")
+                return types.ApplyWorkspaceEditResult(applied=self.drops_stale, failure_reason="another version")
         for uri, _, edits in _documents(params.edit):
             buffer = self.buffers[uri]
             if self.is_mute:
@@ -224,6 +226,7 @@ async def opened_editor(
     can: types.ClientCapabilities | None = None,
     encodings: list[Encoding] | None = None,
     options: object = None,
+    name: str = "test",
     presets: tuple[PresetConfig, ...] = (),
 ) -> AsyncIterator[Editor]:
     """Introduce an editor to a language server in the test's own event loop."""
@@ -241,7 +244,7 @@ async def opened_editor(
 
             group.start_soon(serve_editor)
             group.start_soon(run_async, threading.Event(), outward.reader, client.protocol)
-            await introduce(editor, can=can, encodings=encodings, options=options)
+            await introduce(editor, can=can, encodings=encodings, options=options, name=name)
             try:
                 yield editor
             finally:
@@ -272,13 +275,16 @@ async def introduce(
     can: types.ClientCapabilities | None = None,
     encodings: list[Encoding] | None = None,
     options: object = None,
+    name: str = "test",
 ) -> None:
     """Say what the editor can do, and hear what the server can."""
     can = can or types.ClientCapabilities()
     if encodings is not None:
         can.general = can.general or types.GeneralClientCapabilities()
         can.general.position_encodings = list(encodings)
-    params = types.InitializeParams(capabilities=can, initialization_options=options)
+    params = types.InitializeParams(
+        capabilities=can, initialization_options=options, client_info=types.ClientInfo(name)
+    )
     editor.server = await asyncio.wait_for(editor.client.initialize_session(params), PATIENCE_S)
     agreed = editor.server.capabilities.position_encoding
     editor.encoding = "utf-8" if agreed == types.PositionEncodingKind.Utf8 else "utf-16"

@@ -1,8 +1,10 @@
 ;; Plays the user of docs/editors/emacs.md: emacs --batch -l SNIPPET -l eglot.el FILE PYTHON
+(require 'json)
 (setq eglot-server-programs `((text-mode . (,(nth 1 command-line-args-left) "-m" "plgd_cli" "lsp")))
       eglot-sync-connect t
       jsonrpc-default-request-timeout 1)
-(defun say (what) (princ (concat what "\n")))
+;; By standard error: what goes to standard output waits there for the end.
+(defun say (what) (message "SAID %s" what))
 (defun wait-for (done) (while (not (funcall done)) (accept-process-output nil 0.05)))
 
 (find-file (nth 0 command-line-args-left))
@@ -17,12 +19,12 @@
   (sleep-for 1.2)
   (say "asked")
   (wait-for (lambda () (not (equal before (buffer-string)))))
-  (say (format "%S" (buffer-string)))
+  (say (json-encode-string (buffer-string)))
   (eglot--signal-textDocument/didChange)
   (undo-boundary)
   (setq last-command nil)
   (undo)
-  (say (format "%S" (buffer-string)))
+  (say (json-encode-string (buffer-string)))
   (goto-char (point-min))
   (eglot--signal-textDocument/didChange)
   (say (mapconcat (lambda (action) (plist-get action :title))

@@ -143,6 +143,36 @@ async def test_a_stale_edit_is_made_anew_for_the_newer_text(paths: Paths) -> Non
         assert (2, f"{TWO_CHANGES}typed\n") == (len(editor.edits), buffer.text)
 
 
+async def test_an_edit_that_was_dropped_without_a_word_is_made_anew(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor that drops a stale edit and says that it applied it gets one for its newer text."""
+    monkeypatch.setattr("plgd_lsp.applying._CONFIRMATION_S", 0.05)
+    talker = Talker()
+    talker.reply = TWO_CHANGES
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("neovim")) as editor:
+        buffer = editor.open(URI, SIX)
+        editor.drops_stale = True
+
+        def type_once() -> None:
+            editor.before_apply = lambda: None
+            editor.type(buffer, (6, 0), (6, 0), "typed\n")
+
+        editor.before_apply = type_once
+        assert "applied" == (await editor.finished(await editor.edit(buffer, "upper case")))["status"]
+        assert (2, f"{TWO_CHANGES}typed\n") == (len(editor.edits), buffer.text)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("Neovim", "Full"), ("Visual Studio Code", "Incremental")])
+async def test_neovim_is_asked_for_whole_texts(name: str, kind: str, paths: Paths) -> None:
+    """Neovim's incremental changes lose step with its text, so it is asked for the whole one."""
+    del paths
+    async with opened_editor(name=name) as editor:
+        sync = editor.server.capabilities.text_document_sync
+        assert isinstance(sync, types.TextDocumentSyncOptions)
+        assert types.TextDocumentSyncKind[kind] == sync.change
+
+
 async def test_applied_is_believed_only_when_the_text_shows_it(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor that says `applied` and changes nothing is not believed; the edit is kept."""
     monkeypatch.setattr("plgd_lsp.applying._SILENCE_S", 0.05)
