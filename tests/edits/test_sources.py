@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,9 +11,11 @@ import pytest
 
 from edits.running import SOURCE, params, run
 from plgd.documents.document import MAX_BYTES
+from plgd.documents.open import TextEdit
+from plgd.documents.store import DocumentStore
 from plgd.edits import sources
-from plgd.edits.sources import MAX_SOURCES, read_sources
-from plgd.errors import FileMissing, FileUnreadable, InvalidParams, NotAFile, NotText, PlgdError
+from plgd.edits.sources import MAX_SOURCES
+from plgd.errors import FileMissing, FileUnreadable, InvalidParams, NotAFile, NotText, OutOfSync, PlgdError
 from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.edits import EditResult
 from scripted_model import ByteTokenizer
@@ -25,6 +28,11 @@ WRONG = {
     "the text itself": SOURCE,
     "the text spoilt": SOURCE.replace("result", "outcome").replace("item", "thing"),
 }
+
+
+def read_sources(asked: Sequence[DraftSource], documents: DocumentStore | None = None) -> tuple[str, ...]:
+    """Read sources for client 1."""
+    return sources.read_sources(asked, documents or DocumentStore(), 1)
 
 
 def same_but_for_speed(one: EditResult, other: EditResult) -> bool:
@@ -108,6 +116,32 @@ def test_a_source_that_is_no_text_is_named(content: bytes, error: type[PlgdError
     path.write_bytes(content)
     with pytest.raises(error, match=re.escape(f"{path} {words}")):
         read_sources((DraftSource(text="fine"), DraftSource(path=str(path))))
+
+
+def test_an_editors_copy_of_a_source_wins(tmp_path: Path) -> None:
+    """A source that an editor holds is read as it stands there, whatever the disk says and whether the file exists."""
+    documents, path = DocumentStore(), tmp_path / "other.py"
+    documents.open.open(2, path.as_uri(), "theirs\n", 0)
+    asked = (DraftSource(path=str(path)),)
+    assert ("theirs\n",) == read_sources(asked, documents)
+    path.write_text("on disk\n")
+    documents.open.open(1, path.as_uri(), "mine\r\n", 0)
+    documents.open.change(2, path.as_uri(), 1, [TextEdit("theirs, later\n")])
+    assert ("mine\n",) == read_sources(asked, documents)
+    documents.open.leave(2)
+    documents.open.close(1, path.as_uri())
+    assert ("on disk\n",) == read_sources(asked, documents)
+
+
+def test_a_source_that_is_out_of_step(tmp_path: Path) -> None:
+    """Of a source that an editor holds, but whose changes did not fit, nothing is guessed."""
+    documents, path = DocumentStore(), tmp_path / "other.py"
+    path.write_text("on disk\n")
+    documents.open.open(1, path.as_uri(), "mine\n", 5)
+    with pytest.raises(OutOfSync):
+        documents.open.change(1, path.as_uri(), 4, [TextEdit("older\n")])
+    with pytest.raises(OutOfSync, match="open the document again"):
+        read_sources((DraftSource(path=str(path)),), documents)
 
 
 def test_an_empty_source_is_none(tmp_path: Path) -> None:

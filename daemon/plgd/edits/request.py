@@ -114,7 +114,7 @@ def prepare(params: EditParams, documents: DocumentStore, client: Hashable = Non
     lines = params.range or LineRange(first=1, last=len(document.lines))
     if params.mode is EditMode.APPLY and document.path is not None:
         check_writable(document.path)
-    return _prepared(params, document, lines, read_sources(params.sources))
+    return _prepared(params, document, lines, read_sources(params.sources, documents, client))
 
 
 def _parts(params: EditParams) -> tuple[EditParams, ...]:
