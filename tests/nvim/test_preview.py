@@ -182,6 +182,25 @@ def test_hunks_move_with_the_text(proposed: Editor) -> None:
     assert b"above\nand above\n" + FIRST == proposed.bytes()
 
 
+def test_a_proposal_of_an_older_text_never_moves_hunks_to_other_lines(proposed: Editor) -> None:
+    """What the server says about a text that has changed since is shown if it still fits, and skipped otherwise."""
+    late = """
+        local last = vim.iter(told):filter(function(item) return item[1] == "PlgdProposal" end):last()[2]
+        local client = require("plgd.server").client_of(0)
+        require("plgd.sessions").handlers["plgd/proposal"](last, client.id)
+        return #require("plgd.preview").hunks(0)
+    """
+    proposed.lua("vim.api.nvim_buf_set_lines(0, 4, 5, true, { 'same place' }) before = vim.deepcopy(told)")
+    assert [1, 6, 11] == [hunk["first"] for hunk in hunks(proposed)]
+    proposed.lua("require('plgd.preview').clear(require('plgd.sessions').of_buffer(vim.api.nvim_get_current_buf())[1])")
+    assert 3 == proposed.lua(late)
+    assert [1, 6, 11] == [hunk["first"] for hunk in hunks(proposed)]
+    proposed.lua("vim.api.nvim_buf_set_lines(0, 0, 0, true, { 'above' })")
+    proposed.lua("told = before")
+    assert 3 == proposed.lua(late)
+    assert [2, 7, 12] == [hunk["first"] for hunk in hunks(proposed)]
+
+
 def test_a_hunk_whose_lines_were_changed_is_in_conflict(proposed: Editor) -> None:
     """A hunk whose lines the user has changed says so and is refused; the others can still be accepted."""
     proposed.command("2substitute/line/mine")

@@ -140,6 +140,19 @@ function M.clear(session)
   keep(session.buf, take_out(session))
 end
 
+--- Return whether the hunks that would replace lines find these lines where they say.
+---@param buf integer
+---@param hunks table[] as in `plgd/proposal`
+---@param encoding string
+---@return boolean
+function M.fits(buf, hunks, encoding)
+  local text = texts.of_buffer(buf, encoding)
+  return vim.iter(hunks):all(function(hunk)
+    local start, stop = text:offset(hunk.range.start), text:offset(hunk.range["end"])
+    return hunk.state ~= "open" or text.text:sub(start + 1, stop) == hunk.oldText
+  end)
+end
+
 --- Show the hunks of a session that wait for the user, instead of those that were shown for it.
 ---@param session plgd.Session
 ---@param hunks table[] as in `plgd/proposal`

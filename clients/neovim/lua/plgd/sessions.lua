@@ -87,11 +87,11 @@ local function on_proposal(params, client_id)
   if not vim.api.nvim_buf_is_loaded(session.buf) then
     return
   end
-  local is_stale = type(params.version) == "number"
-    and params.version ~= vim.lsp.util.buf_versions[session.buf]
-  -- What was typed meanwhile is on its way to the server, which then says again where the hunks are.
-  if not is_stale then
-    local encoding = assert(vim.lsp.get_client_by_id(client_id)).offset_encoding
+  local encoding = assert(vim.lsp.get_client_by_id(client_id)).offset_encoding
+  local is_current = type(params.version) ~= "number"
+    or params.version == vim.lsp.util.buf_versions[session.buf]
+  -- What was typed meanwhile is on its way to the server. If it moved the hunks, they are told again; otherwise not.
+  if is_current or preview.fits(session.buf, params.hunks, encoding) then
     local n_open = preview.show(session, params.hunks, encoding)
     session.state = n_open > 0 and "open" or "done"
   end
