@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from edits.crashes import Crash, watched_disk
-from plgd.edits import transaction
 from plgd.edits.journal import Journal
 from plgd.edits.settle import recover
 from plgd.edits.transaction import Replacement, Stopped, replace_files
+from plgd.edits.write import swap_in
 from plgd.errors import WriteFailed
 
 OLD = {"a.py": b"a = 1\r\n", "sub/b.py": b"b = 1\n", "sub/c.md": b"\xef\xbb\xbf# c\n"}
@@ -170,14 +172,13 @@ def test_a_file_that_is_another_by_now(desk: Desk, name: str, theirs: bytes | No
 def test_a_file_that_changes_between_the_renames(desk: Desk, monkeypatch: pytest.MonkeyPatch, index: int) -> None:
     """A file that somebody saves among the renames keeps that; those before it get their old content back."""
     path = desk.root / list(OLD)[index]
-    swap_in = transaction.swap_in
 
     def save_and_swap(new: Path, file: Path, expected: str) -> bool:
         if file == path:
             path.write_bytes(b"saved\n")
         return swap_in(new, file, expected)
 
-    monkeypatch.setattr(transaction, "swap_in", save_and_swap)
+    monkeypatch.setattr("plgd.edits.transaction.swap_in", save_and_swap)
     with pytest.raises(Stopped):
         desk.replace()
     assert desk.texts == {**OLD, list(OLD)[index]: b"saved\n"}
@@ -204,27 +205,27 @@ def test_without_hard_links(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None
 def test_everything_is_on_disk_before_the_renames(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Contents and names of all new files are flushed before the journal says so, and that before the first rename."""
     opened: dict[int, str] = {}
-    open_ = os.open
+    events: list[tuple[str, str]] = []
+    real = {name: getattr(os, name) for name in ("open", "fsync", "write", "replace")}
 
-    def note(path: object, *arguments: object, **options: object) -> int:
-        handle = open_(path, *arguments, **options)  # type: ignore[arg-type]
+    def note(name: str, *arguments: Any) -> Any:  # noqa: ANN401  # whatever the system's call takes
+        events.append((name, str(opened.get(arguments[0], arguments[-1]))))
+        return real[name](*arguments)
+
+    def open_and_note(path: object, *arguments: Any, **options: Any) -> int:  # noqa: ANN401  # the same
+        handle: int = real["open"](path, *arguments, **options)
         opened[handle] = str(path)
         return handle
 
-    events: list[tuple[str, str]] = []
-    fsync, replace, write = os.fsync, os.replace, os.write
-    monkeypatch.setattr(os, "open", note)
-    monkeypatch.setattr(os, "fsync", lambda handle: (events.append(("flush", opened[handle])), fsync(handle))[1])
-    monkeypatch.setattr(
-        os, "write", lambda handle, data: (events.append(("write", opened[handle])), write(handle, data))[1]
-    )
-    monkeypatch.setattr(os, "replace", lambda old, new: (events.append(("rename", str(new))), replace(old, new))[1])
+    monkeypatch.setattr(os, "open", open_and_note)
+    for name in ("fsync", "write", "replace"):
+        monkeypatch.setattr(os, name, partial(note, name))
     desk.replace()
     begun, committed = (number for number, event in enumerate(events) if event[0] == "write" and "journal" in event[1])
-    flushed = [place for what, place in events[begun:committed] if what == "flush"]
+    flushed = [place for what, place in events[begun:committed] if what == "fsync"]
     assert sum(place.endswith(".plgd-new") for place in flushed) == len(OLD)
     folders = {str(desk.root), str(desk.root / "sub")}
     assert folders <= set(flushed[-len(OLD) :])
-    assert ("flush", events[committed][1]) == events[committed + 1]
-    assert [event[0] for event in events[committed + 2 : committed + 5]] == ["rename"] * 3
-    assert folders <= {place for what, place in events[committed + 5 :] if what == "flush"}
+    assert ("fsync", events[committed][1]) == events[committed + 1]
+    assert [event[0] for event in events[committed + 2 : committed + 5]] == ["replace"] * 3
+    assert folders <= {place for what, place in events[committed + 5 :] if what == "fsync"}

@@ -40,6 +40,7 @@ from plgd.protocol.documents import (
     WarmResult,
 )
 from plgd.protocol.drafting import DraftingParams, DraftSource
+from plgd.protocol.edit_many import EditManyParams, EditManyResult, FileError, FileResult
 from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditPart, EditProgress, EditStatus, LineRange, Stage
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
@@ -134,6 +135,18 @@ REQUESTS: Final = {
             idempotency_key="rename-größe-1",
         ),
     ),
+    "edit/many": envelope.encode_request(
+        20,
+        methods.EDIT_MANY,
+        EditManyParams(
+            files=(
+                EditParams(instruction="rename", path="/home/me/a.py", mode=EditMode.APPLY),
+                EditParams(code_edit="# ...\n", path="/home/me/b.py", mode=EditMode.APPLY),
+            ),
+            all_or_nothing=True,
+            idempotency_key="rename-2",
+        ),
+    ),
     "edit/status": envelope.encode_request(16, methods.EDIT_STATUS, SessionParams(session=SESSION)),
     "edit/accept": envelope.encode_request(
         17, methods.EDIT_ACCEPT, AcceptParams(session=SESSION, hunks=(0, 2), dry_run=True)
@@ -204,9 +217,22 @@ RESULTS: Final = {
             prompt_tokens=1700,
             cached_tokens=1300,
             dropped=1,
+            spill_bytes=57000000,
+            spill_limit_bytes=1000000000,
+            spill_states=3,
+            spill_hits=2,
+            spill_refused=1,
         ),
     ),
     "edit": example_result(),
+    "edit/many": EditManyResult(
+        session="7d1f0c2b9a8e6543",
+        complete=False,
+        files=(
+            FileResult(result=example_result()),
+            FileResult(error=FileError(path="/home/me/b.py", code=-32018, message="It is too long.")),
+        ),
+    ),
     "edit/status": SESSION_RESULT,
     "edit/accept": AcceptResult(
         session=SESSION,

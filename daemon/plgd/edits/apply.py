@@ -16,10 +16,10 @@ from plgd.text.diff import apply_hunks, diff_lines
 from plgd.text.fingerprint import fingerprint
 from plgd.text.rebase import Clash, rebase_hunks
 
-__all__ = ("LinesConflict", "Written", "apply_edit")
+__all__ = ("TRIES", "LinesConflict", "Written", "apply_edit", "plan_edit")
 
 # Each try reads the file anew; a file that changes so often within milliseconds is being written by a program.
-_TRIES: Final = 5
+TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,21 @@ class Written:
     lines: tuple[str, ...]
     version: int
     warnings: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The real file."""
+        return _path(self.base)
+
+    @property
+    def data(self) -> bytes:
+        """The new text, exactly."""
+        return (self.base.bom + "".join(self.lines)).encode()
+
+    def noted(self, documents: DocumentStore) -> Written:
+        """Count the new text's version, now that it is on disk."""
+        data = self.data
+        return replace(self, version=documents.note(str(self.path), fingerprint(data), len(data)))
 
 
 class LinesConflict(Conflict):
@@ -75,34 +90,37 @@ def apply_edit(
         Conflict: the file is gone, empty or read-only now; the same.
         WriteFailed: the disk said no; the old file is whole.
     """
-    hunks = diff_lines(document.lines, lines)
-    for _ in range(_TRIES):
-        current = _read_again(document, documents)
-        if current.fingerprint == document.fingerprint:
-            moved, warnings = hunks, _links_warning(current)
-        else:
-            rebased = rebase_hunks(hunks, document.lines, current.lines)
-            if isinstance(rebased, Clash):
-                message = Conflict.on(document.shown(), _clash_words(rebased)).message
-                raise LinesConflict(message, clashing_lines(rebased, document.lines, lines, current.lines))
-            moved = rebased
-            warnings = (
-                f"{document.shown()} changed while the model worked; the edit was moved to the new text.",
-                *_links_warning(current),
-            )
-        new_lines = apply_hunks(current.lines, moved)
-        if not moved:
-            return Written(current, current.lines, current.version, warnings)
-        written = Written(current, new_lines, current.version, warnings)
-        if dry_run:
-            return written
+    for _ in range(TRIES):
+        planned = plan_edit(document, lines, documents)
+        if planned.lines == planned.base.lines or dry_run:
+            return planned
         if before_write is not None:
-            before_write(written)
-        data = (current.bom + "".join(new_lines)).encode()
-        if replace_file(_path(current), data, current.fingerprint):
-            version = documents.note(str(current.path), fingerprint(data), len(data))
-            return replace(written, version=version)
+            before_write(planned)
+        if replace_file(planned.path, planned.data, planned.base.fingerprint):
+            return planned.noted(documents)
     raise Conflict.on(document.shown(), "it keeps changing")
+
+
+def plan_edit(document: Document, lines: Sequence[str], documents: DocumentStore) -> Written:
+    """Return what writing an edit would make of the file as it is in this moment; nothing is written.
+
+    Arguments and errors are those of `apply_edit`.
+    """
+    hunks = diff_lines(document.lines, lines)
+    current = _read_again(document, documents)
+    if current.fingerprint == document.fingerprint:
+        moved, warnings = hunks, _links_warning(current)
+    else:
+        rebased = rebase_hunks(hunks, document.lines, current.lines)
+        if isinstance(rebased, Clash):
+            message = Conflict.on(document.shown(), _clash_words(rebased)).message
+            raise LinesConflict(message, clashing_lines(rebased, document.lines, lines, current.lines))
+        moved = rebased
+        warnings = (
+            f"{document.shown()} changed while the model worked; the edit was moved to the new text.",
+            *_links_warning(current),
+        )
+    return Written(current, apply_hunks(current.lines, moved), current.version, warnings)
 
 
 def _read_again(document: Document, documents: DocumentStore) -> Document:

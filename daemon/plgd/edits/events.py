@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from plgd.protocol.documents import WarmResult
+from plgd.protocol.edit_many import EditManyResult
 from plgd.protocol.edits import EditResult, Stage
 
 __all__ = ("JobDelta", "JobEvent", "JobProgress", "JobResult", "in_file", "in_part")
@@ -46,7 +47,7 @@ class JobDelta:
 
 
 JobEvent: TypeAlias = JobProgress | JobDelta
-JobResult: TypeAlias = EditResult | WarmResult
+JobResult: TypeAlias = EditResult | EditManyResult | WarmResult
 
 
 def in_part(steps: Generator[JobEvent, None, ValueT], part: int) -> Generator[JobEvent, None, ValueT]:

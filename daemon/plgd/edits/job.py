@@ -9,9 +9,10 @@ from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.answer import Answer
-from plgd.edits.apply import LinesConflict, Written, apply_edit
+from plgd.edits.apply import apply_edit
 from plgd.edits.events import JobEvent, JobProgress
 from plgd.edits.parts import part_steps
+from plgd.edits.proposal import Proposal
 from plgd.edits.request import PreparedEdit
 from plgd.edits.timing import Timing
 from plgd.engine.model import Model
@@ -62,35 +63,23 @@ def edit_steps(
     timing = Timing(clock, received)
     answer = Answer(edit, session, model.name, timing)
     made = yield from part_steps(edit, answer, timing, model=model, config=config, warm=warm)
-    if made.status is not EditStatus.PROPOSED:
-        return answer.unchanged(made.status, *made.warnings)
-    if edit.params.mode is EditMode.PROPOSE:
-        return answer.changed(EditStatus.PROPOSED, edit.document, made.lines, made.warnings)
+    proposal = Proposal(edit, answer, made)
+    if made.status is not EditStatus.PROPOSED or edit.params.mode is EditMode.PROPOSE:
+        return proposal.result()
     yield JobProgress(Stage.APPLY, 100.0, timing.n_tokens, timing.tokens_per_s)
-    return _apply(edit, made.lines, made.warnings, documents, answer, before_write)
+    return _apply(proposal, documents, before_write)
 
 
-def _apply(
-    edit: PreparedEdit,
-    lines: tuple[str, ...],
-    warnings: tuple[str, ...],
-    documents: DocumentStore,
-    answer: Answer,
-    before_write: Callable[[EditResult], None],
-) -> EditResult:
-    def tell(written: Written) -> None:
-        before_write(answer.changed(EditStatus.APPLIED, written.base, written.lines, warnings + written.warnings))
-
-    dry_run = edit.params.dry_run
+def _apply(proposal: Proposal, documents: DocumentStore, before_write: Callable[[EditResult], None]) -> EditResult:
+    edit = proposal.edit
     try:
-        written = apply_edit(edit.document, lines, documents, dry_run=dry_run, before_write=tell)
-    except LinesConflict as conflict:
-        return answer.unchanged(EditStatus.CONFLICT, conflict.message, conflict=conflict.lines)
+        written = apply_edit(
+            edit.document,
+            proposal.made.lines,
+            documents,
+            dry_run=edit.params.dry_run,
+            before_write=lambda planned: before_write(proposal.applied(planned)),
+        )
     except Conflict as conflict:
-        return answer.unchanged(EditStatus.CONFLICT, conflict.message)
-    warnings += written.warnings
-    if written.lines == written.base.lines:
-        return answer.unchanged(EditStatus.NO_CHANGE, *warnings)
-    if dry_run:
-        return answer.changed(EditStatus.PROPOSED, edit.document, lines, warnings)
-    return answer.changed(EditStatus.APPLIED, written.base, written.lines, warnings, version=written.version)
+        return proposal.conflict(conflict)
+    return proposal.applied(written)

@@ -30,6 +30,7 @@ from plgd.protocol.documents import (
     WarmParams,
     WarmResult,
 )
+from plgd.protocol.edit_many import EditManyParams, EditManyResult
 from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sessions import AcceptParams, AcceptResult, RejectParams, SessionParams, SessionResult
@@ -70,6 +71,9 @@ HELLO: Final = Method("hello", HelloParams, HelloResult, "Introduce the client; 
 PING: Final = Method("ping", NoParams, PingResult, "Do nothing; measures the round trip.")
 STATUS: Final = Method("status", NoParams, StatusResult, "Say what the daemon is doing; never waits for the model.")
 EDIT: Final = Method("edit", EditParams, EditResult, "Rewrite a text as instructed.", repeatable=False)
+EDIT_MANY: Final = Method(
+    "edit/many", EditManyParams, EditManyResult, "Rewrite several files, if wanted all or none.", repeatable=False
+)
 EDIT_STATUS: Final = Method("edit/status", SessionParams, SessionResult, "Say what became of an edit and its file.")
 EDIT_ACCEPT: Final = Method("edit/accept", AcceptParams, AcceptResult, "Write hunks of a proposal to its file.")
 EDIT_REJECT: Final = Method("edit/reject", RejectParams, SessionResult, "Decide against hunks of a proposal.")
@@ -99,6 +103,7 @@ METHODS: Final[dict[str, Method[msgspec.Struct, msgspec.Struct]]] = {
         PING,
         STATUS,
         EDIT,
+        EDIT_MANY,
         EDIT_STATUS,
         EDIT_ACCEPT,
         EDIT_REJECT,

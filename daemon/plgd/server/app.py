@@ -21,6 +21,8 @@ from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.events import JobEvent, JobResult
+from plgd.edits.journal import Journal
+from plgd.edits.settle import recover
 from plgd.errors import TooManyConnections
 from plgd.paths import Paths
 from plgd.protocol.envelope import encode_failure
@@ -67,6 +69,7 @@ class Daemon:
 
     def __init__(self, config: Config, paths: Paths, make_backend: MakeBackend, make_models: MakeModelStore) -> None:
         self._config = config.daemon
+        self._paths = paths
         documents, store = DocumentStore(), WarmStore(time.monotonic)
         self._worker: Worker[JobEvent, JobResult] = Worker(
             make_backend,
@@ -110,6 +113,8 @@ class Daemon:
             on_listening: called as soon as clients can connect.
         """
         _allow_files(self._config.connection_limit + _OTHER_FILES)
+        # Before anybody is answered: files of an edit that was interrupted are all old or all new.
+        await to_thread.run_sync(recover, Journal(self._paths.journal_dir))
         self._worker.start()
         try:
             _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())

@@ -34,18 +34,22 @@ class EditFeed:
         call: the request.
         session: the edit's id.
         name: the text's name, for the status.
+        file: which of several files it is about, counted from 0.
         clock: seconds; bounds how often progress is sent.
     """
 
-    def __init__(self, call: Call, session: str, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, call: Call, session: str, name: str, clock: Callable[[], float] = time.monotonic, *, file: int = 0
+    ) -> None:
         self._call = call
         self._session = session
         self._name = name
+        self._file = file
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._sent: EditProgress | None = None
         self._sent_at = 0.0
-        self._latest = EditProgress(id=call.id, stage=Stage.QUEUED)
+        self._latest = EditProgress(id=call.id, stage=Stage.QUEUED, file=file)
         self._outcome: JobResult | PlgdError | Ending | None = None
         self.over = anyio.Event()
 
@@ -72,7 +76,7 @@ class EditFeed:
 
     def waiting(self, stage: Stage, percent: float, position: int) -> None:
         """The job waits in the queue or for its model."""
-        self._post(lambda: self._progress(stage=stage, percent=percent, queue_position=position))
+        self._post(lambda: self._progress(stage=stage, percent=percent, queue_position=position, file=self._file))
 
     def happened(self, event: JobEvent) -> None:
         """The job yielded an event."""
@@ -100,10 +104,10 @@ class EditFeed:
                     tokens_per_s=event.tokens_per_s,
                     n_tokens=event.n_tokens,
                     part=event.part,
-                    file=event.file,
+                    file=event.file or self._file,
                 )
             case JobDelta():
-                delta = EditDelta(id=self._call.id, text=event.text, part=event.part, file=event.file)
+                delta = EditDelta(id=self._call.id, text=event.text, part=event.part, file=event.file or self._file)
                 self._call.notify(EDIT_DELTA, delta)
 
     def _progress(

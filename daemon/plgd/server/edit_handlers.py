@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import anyio
 from anyio import to_thread
 
 from plgd.config import Config
@@ -19,9 +17,10 @@ from plgd.documents.warm import WarmStore
 from plgd.edits.drafting import settle_drafting
 from plgd.edits.events import JobEvent, JobResult
 from plgd.edits.job import edit_steps
-from plgd.edits.request import prepare, read_text
+from plgd.edits.journal import Journal
+from plgd.edits.request import PreparedEdit, prepare, read_text
 from plgd.edits.warm_up import warm_steps
-from plgd.errors import Cancelled, PlgdError
+from plgd.errors import Cancelled
 from plgd.protocol import methods
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.documents import WarmParams, WarmResult
@@ -29,11 +28,13 @@ from plgd.protocol.edits import EditParams, EditResult, EditStatus
 from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed, replaced_result
 from plgd.server.edit_log import EditNotes, logged_edit
-from plgd.server.kept_replies import Promised
+from plgd.server.job_runner import JobRunner
+from plgd.server.kept_replies import promised_file
 from plgd.server.lifecycle import Lifecycle
+from plgd.server.many_handlers import ManyHandlers
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.repeats import Promise, Repeats
-from plgd.server.scheduler import Ending, Job
+from plgd.server.scheduler import Job
 from plgd.server.session_handlers import SessionHandlers
 from plgd.server.sessions import Sessions
 from plgd.server.worker import Worker
@@ -52,6 +53,7 @@ class EditHandlers:
         documents: those that are open, and the versions of those seen.
         store: what is kept of them between edits; the worker's.
         repeats: gives a repeated request the reply of the first.
+        journal: of edits of several files.
         on_read: told of every file that was read for an edit or to become warm.
     """
 
@@ -65,10 +67,10 @@ class EditHandlers:
         documents: DocumentStore,
         store: WarmStore,
         repeats: Repeats,
+        journal: Journal,
         on_read: Callable[[Path], None],
     ) -> None:
         self._config = config
-        self._worker = worker
         self._models = models
         self._lifecycle = lifecycle
         self._documents = documents
@@ -76,18 +78,31 @@ class EditHandlers:
         self._repeats = repeats
         self._on_read = on_read
         self._sessions = Sessions()
-        self._feeds: dict[str, EditFeed] = {}
+        self._runner = JobRunner(worker, lifecycle)
+        self._many = ManyHandlers(
+            config,
+            models,
+            self._runner,
+            lifecycle,
+            documents=documents,
+            store=store,
+            sessions=self._sessions,
+            repeats=repeats,
+            journal=journal,
+            carry_out=self._carry_out,
+        )
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let every method be answered."""
         dispatcher.add(methods.EDIT, self.edit)
         dispatcher.add(methods.DOCUMENT_WARM, self.warm)
+        self._many.register(dispatcher)
         SessionHandlers(self._sessions, lambda: self.jobs, self._documents, self._lifecycle).register(dispatcher)
 
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
         """The jobs that wait or run."""
-        return tuple(feed.info for feed in self._feeds.values())
+        return self._runner.jobs
 
     async def edit(self, call: Call, params: EditParams) -> EditResult:
         """Check the input at once, then queue the edit and wait for it; a repeated one has its reply already."""
@@ -104,10 +119,16 @@ class EditHandlers:
         self._lifecycle.check_open()
         settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
         prepared = await to_thread.run_sync(prepare, params, self._documents, call.client)
-        document = prepared.document
         model = notes.model = await self._models.find(params.model)
+        return await self._carry_out(call, prepared, model, received, promise)
+
+    async def _carry_out(
+        self, call: Call, prepared: PreparedEdit, model: str, received: float, promise: Promise, *, file: int = 0
+    ) -> EditResult:
+        """Queue an edit that was checked, and wait for it."""
+        document = prepared.document
         session = secrets.token_hex(8)
-        feed = EditFeed(call, session, document.shown())
+        feed = EditFeed(call, session, document.shown(), file=file)
         job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=(document.path, prepared.lines) if document.path is not None else None,
@@ -119,11 +140,11 @@ class EditHandlers:
                 model=loaded,
                 config=self._config,
                 warm=self._store if self._config.warm.enabled else None,
-                before_write=lambda result: promise(result, [_promised(result)]),
+                before_write=lambda result: promise(result, [promised_file(result)]),
             ),
             observer=feed,
         )
-        outcome = await self._run(feed, session, job)
+        outcome = await self._runner.run(feed, session, job)
         self._note_read(document)
         self._lifecycle.n_edits += 1
         result = outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
@@ -150,7 +171,7 @@ class EditHandlers:
             ),
             observer=feed,
         )
-        outcome = await self._run(feed, session, job)
+        outcome = await self._runner.run(feed, session, job)
         self._note_read(document)
         if not isinstance(outcome, WarmResult):
             raise Cancelled
@@ -160,35 +181,6 @@ class EditHandlers:
         if document.path is not None and self._config.warm.enabled:
             self._on_read(document.path)
 
-    async def _run(self, feed: EditFeed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
-        """Queue a job and wait for its result, or for the newer job that takes its place."""
-        self._lifecycle.check_open()
-        self._worker.submit(job)
-        self._feeds[session] = feed
-        try:
-            outcome = await self._wait_for(feed, job)
-        finally:
-            del self._feeds[session]
-        if isinstance(outcome, PlgdError):
-            raise outcome
-        if outcome is Ending.CANCELLED:
-            raise Cancelled
-        return outcome
-
-    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, JobResult]) -> JobResult | PlgdError | Ending:
-        try:
-            await feed.over.wait()
-        except anyio.get_cancelled_exc_class():
-            # The worker decides whether the cancel came in time: what it has written, it answers.
-            self._worker.cancel(job)
-            with anyio.CancelScope(shield=True):
-                await feed.over.wait()
-        return feed.outcome
-
 
 def _is_answer(result: EditResult) -> bool:
     return result.status is not EditStatus.CANCELLED
-
-
-def _promised(result: EditResult) -> Promised:
-    return Promised(os.fsencode(result.path), result.base_fingerprint, result.new_fingerprint)

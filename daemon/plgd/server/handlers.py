@@ -13,6 +13,7 @@ from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.events import JobEvent, JobResult
+from plgd.edits.journal import Journal
 from plgd.errors import InvalidParams, VersionMismatch
 from plgd.memory import resident_bytes
 from plgd.paths import Paths
@@ -93,6 +94,7 @@ class Handlers:
             documents=documents,
             store=store,
             repeats=Repeats(KeptReplies(paths.replies_dir)),
+            journal=Journal(paths.journal_dir),
             on_read=on_read,
         )
 

@@ -21,9 +21,10 @@ import msgspec
 
 from plgd.documents.document import read_bytes
 from plgd.errors import Conflict, InputError, KeyReused
+from plgd.protocol.edits import EditResult
 from plgd.text.fingerprint import fingerprint
 
-__all__ = ("KeptReplies", "Promised")
+__all__ = ("KeptReplies", "Promised", "promised_file")
 
 _EXPIRES_AFTER_S: Final = 3600.0
 _LIMIT: Final = 256
@@ -45,6 +46,11 @@ class Promised(msgspec.Struct, frozen=True):
     path: bytes
     base: str
     new: str
+
+
+def promised_file(result: EditResult) -> Promised:
+    """Return what a result says of its file."""
+    return Promised(os.fsencode(result.path), result.base_fingerprint, result.new_fingerprint)
 
 
 class _Entry(msgspec.Struct, frozen=True):
