@@ -70,6 +70,23 @@ def test_status_tells_what_is_warm(daemon: FakeDaemon) -> None:
     assert "warm       40 MB of 2.0 GB; 3 of 4 edits began warm (72 % of their tokens)" in lines
 
 
+def test_status_tells_what_is_on_disk(daemon: FakeDaemon) -> None:
+    """Where kept states go to disk, `plgd status` shows their space, and what became of them where there is any."""
+    daemon.answers(STATUS, status_result(warm=WarmInfo(spill_limit_bytes=2_000_000_000)))
+    assert "on disk  0 bytes of 2.0 GB, 0 kept" in plgd("status").stdout.decode().splitlines()
+    warm = WarmInfo(
+        spill_bytes=57_000_000,
+        spill_limit_bytes=2_000_000_000,
+        spill_states=3,
+        spill_hits=2,
+        spill_refused=1,
+        spill_unwritten=4,
+    )
+    daemon.answers(STATUS, status_result(warm=warm))
+    expected = "on disk  57 MB of 2.0 GB, 3 kept, 2 came back, 1 unusable, 4 not written"
+    assert expected in plgd("status").stdout.decode().splitlines()
+
+
 def test_loading_shows_its_percent(daemon: FakeDaemon) -> None:
     """While the model loads, the status says how far it is."""
     daemon.answers(STATUS, status_result(state="loading", loading_percent=37.2))

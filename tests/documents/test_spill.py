@@ -12,7 +12,7 @@ import pytest
 
 from doubles import HistoryTarget, KeptStates
 from plgd.documents.loans import Label
-from plgd.documents.spill import Spill
+from plgd.documents.spill import Spill, SpillCounts
 from plgd.documents.warm import WarmStore
 from replies import plain_reply
 from session_replies import reference_reply
@@ -157,6 +157,35 @@ def test_damaged_files_go(folder: Path, damage: bytes, caplog: pytest.LogCapture
     assert 0 == use(store, A, PROMPT)
     assert not path.exists()
     assert "holds no usable KV of a" in caplog.text
+
+
+def test_the_folder_is_counted(folder: Path) -> None:
+    """The counts say what is on disk, what came back, what could not be used and what could not be written."""
+    spill = Spill(folder, 10_000, "m")
+    assert SpillCounts(limit_bytes=10_000) == spill.counts
+    spill.write("a", kept([1, 2]))
+    spill.write("b", kept([1, 2, 3]))
+    spill.write("c", FullDisk([1], [], set(), trims_far=True))
+    n_bytes = sum(path.stat().st_size for path in files(folder))
+    assert SpillCounts(n_bytes, 10_000, n_states=2, n_unwritten=1) == spill.counts
+    assert spill.read("a", HistoryTarget()) is not None
+    files(folder)[0].write_bytes(b"{")
+    assert spill.read("b", HistoryTarget()) is None
+    assert (1, 1, 1) == (spill.counts.n_states, spill.counts.n_hits, spill.counts.n_refused)
+    again = Spill(folder, 10_000, "m", spill.counts)
+    again.forget("a")
+    assert SpillCounts(0, 10_000, n_hits=1, n_refused=1, n_unwritten=1) == again.counts
+
+
+def test_the_store_tells_of_the_disk(folder: Path) -> None:
+    """What happened on disk is in the store's counts, and stays there when the model goes."""
+    store = make_store(folder)
+    for label in (A, B, A):
+        use(store, label, PROMPT)
+    assert (2, 1, 10_000) == (store.counts.spill.n_states, store.counts.spill.n_hits, store.counts.spill.limit_bytes)
+    store.clear()
+    store.spill_to(None)
+    assert 1 == store.counts.spill.n_hits
 
 
 def test_foreign_files_stay(folder: Path) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +18,34 @@ from plgd.engine.kept import KeepingTarget, Kept
 from plgd.errors import StartFailed
 from plgd.paths import private_folder
 
-__all__ = ("Spill",)
+__all__ = ("Spill", "SpillCounts")
 
 # Model and document, then tokens. Whatever else lies in the folder is somebody else's.
 _OWN: Final = re.compile(r"(?P<owner>[0-9a-f]{24})-[0-9a-f]{24}\.safetensors")
 _UNFINISHED: Final = "new-"
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SpillCounts:
+    """How the folder fares; replaced as a whole.
+
+    Attributes:
+        n_bytes: what the files take, of all models.
+        limit_bytes: what they may take; 0 when nothing is written.
+        n_states: files, of all models.
+        n_hits: states that came back.
+        n_refused: files that were damaged or of another version, and are gone.
+        n_unwritten: states that could not be written.
+    """
+
+    n_bytes: int = 0
+    limit_bytes: int = 0
+    n_states: int = 0
+    n_hits: int = 0
+    n_refused: int = 0
+    n_unwritten: int = 0
 
 
 class Spill:
@@ -35,9 +57,17 @@ class Spill:
         folder: nobody else's; created if missing.
         limit_bytes: what the files of all models may take together.
         model_key: `plgd.engine.model.Model.state_key`.
+        counts: to go on with.
     """
 
-    def __init__(self, folder: Path, limit_bytes: int, model_key: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        limit_bytes: int,
+        model_key: str,
+        counts: SpillCounts | None = None,
+    ) -> None:
+        self._counts = counts or SpillCounts()
         self._folder = folder
         self._limit = limit_bytes
         self._model_key = model_key
@@ -50,6 +80,12 @@ class Spill:
         except (OSError, StartFailed) as error:
             _LOG.warning("kept KV is not written to %s: %s", folder, error)
             self._limit = 0
+        self._count()
+
+    @property
+    def counts(self) -> SpillCounts:
+        """How the folder fares."""
+        return self._counts
 
     def write(self, document: str, kept: Kept) -> None:
         """Write a state, in the place of an older one of the same document.
@@ -79,6 +115,9 @@ class Spill:
             self._make_room(0)
         except (OSError, ValueError) as error:
             _LOG.warning("the KV of %s was not written: %s", document, error)
+            self._count(n_unwritten=1)
+        else:
+            self._count()
 
     def read(self, document: str, target: KeepingTarget) -> Kept | None:
         """Return the state of a document; None when there is none that can be used.
@@ -94,8 +133,10 @@ class Spill:
                 except ValueError as error:
                     _LOG.warning("%s holds no usable KV of %s and goes: %s", path, document, error)
                     path.unlink(missing_ok=True)
+                    self._count(n_refused=1)
                 else:
                     path.touch()
+                    self._count(n_hits=1)
                     return kept
         except OSError as error:
             _LOG.warning("the KV of %s could not be read: %s", document, error)
@@ -108,6 +149,21 @@ class Spill:
                 path.unlink(missing_ok=True)
         except OSError as error:
             _LOG.warning("the KV of %s could not be removed: %s", document, error)
+        self._count()
+
+    def _count(self, *, n_hits: int = 0, n_refused: int = 0, n_unwritten: int = 0) -> None:
+        try:
+            sizes = [path.stat().st_size for path in self._files()]
+        except OSError:
+            sizes = []  # the folder is gone, or changes right now
+        self._counts = SpillCounts(
+            n_bytes=sum(sizes),
+            limit_bytes=self._limit,
+            n_states=len(sizes),
+            n_hits=self._counts.n_hits + n_hits,
+            n_refused=self._counts.n_refused + n_refused,
+            n_unwritten=self._counts.n_unwritten + n_unwritten,
+        )
 
     def _make_room(self, n_bytes: int) -> None:
         """Remove files, those used longest ago first, until there is room for so many bytes."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from plgd.documents.indexes import TokenIndexes
 from plgd.documents.loans import Label, Loan, Loans
-from plgd.documents.spill import Spill
+from plgd.documents.spill import Spill, SpillCounts
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.model import BorderedTokenizer
@@ -37,6 +37,7 @@ class WarmCounts:
         n_cached_tokens: those of them that were warm.
         n_dropped: states that had to go for others.
         documents: tokens and bytes that are kept of each document.
+        spill: how states on disk fare.
     """
 
     n_bytes: int = 0
@@ -48,6 +49,7 @@ class WarmCounts:
     n_cached_tokens: int = 0
     n_dropped: int = 0
     documents: tuple[tuple[str, int, int], ...] = ()
+    spill: SpillCounts = field(default_factory=SpillCounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class WarmStore:
     def spill_to(self, spill: Spill | None) -> None:
         """Set where states go that memory has no room or no time for; with None they are lost."""
         self._spill = spill
+        self._count()
 
     def index(self, document: str, text: str, tokenizer: BorderedTokenizer) -> TokenIndex:
         """Return the token index of a document, brought up to date.
@@ -264,6 +267,7 @@ class WarmStore:
             n_bytes=sum(state.n_bytes for state in self._states.values()),
             limit_bytes=self._limit,
             n_states=len(self._states),
+            spill=self._spill.counts if self._spill is not None else self._counts.spill,
             documents=tuple(
                 (label.document, state.kept.n_tokens, state.n_bytes) for label, state in self._states.items()
             ),

@@ -101,6 +101,12 @@ class WarmInfo(Reply, frozen=True):
         prompt_tokens: tokens of all prompts.
         cached_tokens: those of them that were warm.
         dropped: kept states that went for others.
+        spill_bytes: disk space of the states that were written, of all models.
+        spill_limit_bytes: disk space that they may take; 0 before a model is loaded, and when none are written.
+        spill_states: states on disk, of all models.
+        spill_hits: states that came back from disk.
+        spill_refused: files that were damaged or of another version, and were removed.
+        spill_unwritten: states that could not be written; the log says why.
     """
 
     kv_bytes: int = 0
@@ -110,6 +116,12 @@ class WarmInfo(Reply, frozen=True):
     prompt_tokens: int = 0
     cached_tokens: int = 0
     dropped: int = 0
+    spill_bytes: int = 0
+    spill_limit_bytes: int = 0
+    spill_states: int = 0
+    spill_hits: int = 0
+    spill_refused: int = 0
+    spill_unwritten: int = 0
 
 
 class StatusResult(Reply, frozen=True):

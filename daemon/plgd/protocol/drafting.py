@@ -42,7 +42,8 @@ class DraftSource(Message, frozen=True):
     resemble changes nothing.
 
     Attributes:
-        path: absolute path of a file: UTF-8 text, as the file to edit; an empty one is no source.
+        path: absolute path of a file: UTF-8 text, as an editor holds it or else as it is on disk; an empty one is no
+            source.
         text: the text itself.
     """
 

@@ -109,7 +109,8 @@ class IdleWork:
         if self._config.enabled:
             self._store.resize(self._config.kv_bytes or device.memory_bytes // DEFAULT_SHARE)
             if self._spill_folder is not None and self._config.spill_bytes:
-                self._store.spill_to(Spill(self._spill_folder, self._config.spill_bytes, model.state_key))
+                counts = self._store.counts.spill
+                self._store.spill_to(Spill(self._spill_folder, self._config.spill_bytes, model.state_key, counts))
 
     def unloaded(self) -> None:
         """Let go of everything: the model leaves memory."""

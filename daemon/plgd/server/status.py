@@ -64,4 +64,10 @@ def describe_warmth(counts: WarmCounts) -> WarmInfo:
         prompt_tokens=counts.n_prompt_tokens,
         cached_tokens=counts.n_cached_tokens,
         dropped=counts.n_dropped,
+        spill_bytes=counts.spill.n_bytes,
+        spill_limit_bytes=counts.spill.limit_bytes,
+        spill_states=counts.spill.n_states,
+        spill_hits=counts.spill.n_hits,
+        spill_refused=counts.spill.n_refused,
+        spill_unwritten=counts.spill.n_unwritten,
     )

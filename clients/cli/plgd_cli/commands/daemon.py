@@ -98,6 +98,19 @@ def _warmth(warm: WarmInfo) -> str:
     return f"{used}; {warm.warm_prompts:,} of {warm.prompts:,} edits began warm ({share:.0f} % of their tokens)"
 
 
+def _on_disk(warm: WarmInfo) -> str:
+    if not warm.spill_limit_bytes:
+        return ""
+    parts = [f"{size(warm.spill_bytes)} of {size(warm.spill_limit_bytes)}", f"{warm.spill_states:,} kept"]
+    if warm.spill_hits:
+        parts.append(f"{warm.spill_hits:,} came back")
+    if warm.spill_refused:
+        parts.append(f"{warm.spill_refused:,} unusable")
+    if warm.spill_unwritten:
+        parts.append(f"{warm.spill_unwritten:,} not written")
+    return ", ".join(parts)
+
+
 def _as_table(status: StatusResult) -> str:
     loading = f" {status.loading_percent:.0f} %" if status.state == "loading" else ""
     rows = [
@@ -110,6 +123,7 @@ def _as_table(status: StatusResult) -> str:
         *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
         ("documents", _documents(status.documents)),
         ("warm", _warmth(status.warm)),
+        ("on disk", _on_disk(status.warm)),
         ("process", f"{status.pid}, plgd {status.version}, up {duration(status.uptime_s)}"),
         ("socket", status.socket),
     ]
