@@ -163,6 +163,8 @@ class Editing:
         session.proposal = proposal
         n_hunks = len(proposal.hunks)
         proposed = f"{n_hunks} change{'s are' if n_hunks > 1 else ' is'} proposed."
+        if not self._editor.abilities.proposals:
+            proposed += " Code actions accept and reject them."
         can_ask = self._editor.abilities.annotations and not self._editor.abilities.proposals
         if request.review == "preview" and not can_ask:
             self._reviews.show(session)
@@ -170,7 +172,7 @@ class Editing:
         async with session.applying:
             applied = await self._applier.apply(session, proposal, None, ask_first=request.review == "preview")
         if applied.ids and not applied.clashes and not applied.reason:
-            return "applied", _applied_words(result, len(proposal.hunks))
+            return "applied", _applied_words(result, n_hunks)
         self._reviews.show(session)
         if request.review == "preview":
             return "proposed", proposed

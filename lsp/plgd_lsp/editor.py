@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from lsprotocol import types
@@ -41,6 +41,12 @@ class Editor:
     def show(self, level: str, message: str) -> None:
         """Show a sentence to the user: `error`, `warning` or `info`."""
         self._server.window_show_message(types.ShowMessageParams(type=_LEVELS[level], message=message))
+
+    def diagnose(self, uri: str, version: int | None, diagnostics: Sequence[types.Diagnostic]) -> None:
+        """Show diagnostics of a document in place of those before."""
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version)
+        )
 
     async def apply(self, edit: types.WorkspaceEdit, label: str) -> types.ApplyWorkspaceEditResult:
         """Let the editor change its buffers, and wait for its answer; an error is the answer no."""

@@ -8,6 +8,7 @@ import anyio
 import msgspec
 
 from plgd_lsp.editor import Editor
+from plgd_lsp.hints import hints
 from plgd_lsp.mirror import Mirror, MirroredDocument
 from plgd_lsp.places import Lines, range_of
 from plgd_lsp.proposal import HunkState, PlacedHunk, Proposal
@@ -35,6 +36,7 @@ class Reviews:
         self._shown: dict[str, tuple[PlacedHunk, ...]] = {}
         self._changed = anyio.Event()
         self._stale: set[str] = set()
+        self._hinted: set[str] = set()
         mirror.listen(self._note_change)
 
     async def run(self) -> None:
@@ -73,6 +75,25 @@ class Reviews:
         if self._shown.get(session.id) != placed:
             self._shown[session.id] = placed
             self._editor.notify("plgd/proposal", self._describe(session, session.proposal, document, placed))
+            self._hint(document)
+
+    def waiting_in(self, uri: str) -> list[Session]:
+        """Return the sessions whose hunks in a document wait to be accepted or rejected, the newest first."""
+        return [session for session in self.open_in({uri}) if left(self._shown[session.id])][::-1]
+
+    def _hint(self, document: MirroredDocument) -> None:
+        """Show what waits as diagnostics where no plug-in shows it."""
+        if self._editor.abilities.proposals:
+            return
+        lines, encoding = document.lines, self._mirror.encoding
+        found = [
+            hint
+            for session in self.waiting_in(document.uri)
+            for hint in hints(self._shown[session.id], lines, encoding)
+        ]
+        if found or document.uri in self._hinted:
+            self._hinted.add(document.uri)
+            self._editor.diagnose(document.uri, document.version, found)
 
     def _describe(
         self, session: Session, proposal: Proposal, document: MirroredDocument, placed: tuple[PlacedHunk, ...]
@@ -107,6 +128,9 @@ class Reviews:
                 if session.request.uri == uri:
                     session.proposal = None
                     self._shown.pop(session.id, None)
+            if uri in self._hinted:
+                self._hinted.discard(uri)
+                self._editor.diagnose(uri, None, [])
             return
         if any(session.request.uri == uri for session in self._sessions if session.id in self._shown):
             self._stale.add(uri)

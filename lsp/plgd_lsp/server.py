@@ -85,7 +85,7 @@ class Server:
         self._has_asked = False
         self.introduced = anyio.Event()
         self.editor_process: int | None = None
-        self._actions = Actions(self._mirror, self._editor, Options(), presets)
+        self._actions = Actions(self._mirror, self._editor, self._reviews, Options(), presets)
         self._register()
 
     @property
@@ -127,7 +127,7 @@ class Server:
             self.pygls.command(name)(_plain_function(immediate))
         for name, awaited in commands.awaited.items():
             self.pygls.command(name)(_awaited(awaited))
-        self._actions = Actions(self._mirror, self._editor, options, self._presets)
+        self._actions = Actions(self._mirror, self._editor, self._reviews, options, self._presets)
         if params.process_id is not None and is_alive(params.process_id):
             # Otherwise it is of another namespace of processes, as in a container, and the pipe has to do.
             self.editor_process = params.process_id

@@ -150,8 +150,49 @@ async def test_without_a_plug_in_the_editor_asks_its_user(paths: Paths) -> None:
         editor.replace(buffer, SIX)
         editor.declines = True
         finished = await editor.finished(await editor.edit(buffer, "upper case"))
-        assert ("proposed", "2 changes are proposed.") == (finished["status"], finished["message"])
+        assert "proposed" == finished["status"]
         assert SIX == buffer.text
+
+
+async def test_any_editor_can_review(paths: Paths) -> None:
+    """Without a plug-in, hunks are hints, and code actions accept and reject them, here or all."""
+    talker = Talker()
+    talker.reply = TWO_CHANGES
+    options = {"review": "preview"}
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("neovim"), options=options) as editor:
+        buffer = editor.open(URI, SIX, language="plaintext")
+        finished = await editor.finished(await editor.edit(buffer, "upper case"))
+        assert ("proposed", True) == (finished["status"], "Code actions" in finished["message"])
+        hints = editor.client.diagnostics[URI]
+        assert [(1, "plgd proposes:\nB"), (4, "plgd proposes:\nE")] == [
+            (hint.range.start.line, hint.message) for hint in hints
+        ]
+        context = types.CodeActionContext(hints, only=["quickfix"])
+        offered = await editor.actions(buffer, (4, 0), (4, 0), context)
+        assert ["Accept this change", "Accept all 2 changes", "Reject this change", "Reject all 2 changes"] == [
+            action["title"].removeprefix("plgd: ") for action in offered
+        ]
+        assert {"applied": [1], "left": [0]} == await editor.run(offered[0])
+        assert SIX.replace("e", "E") == buffer.text
+        assert [1] == [hint.range.start.line for hint in editor.client.diagnostics[URI]]
+        (_, reject) = await editor.actions(buffer, (0, 0), (0, 0), types.CodeActionContext([], only=["quickfix"]))
+        assert {"left": []} == await editor.run(reject)
+        assert [] == list(editor.client.diagnostics[URI])
+        assert [] == await editor.actions(buffer, (0, 0), (0, 0), types.CodeActionContext([], only=["quickfix"]))
+
+
+async def test_hints_go_with_their_document(paths: Paths) -> None:
+    """Closing a document takes its hints away."""
+    talker = Talker()
+    talker.reply = TWO_CHANGES
+    options = {"review": "preview"}
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("neovim"), options=options) as editor:
+        buffer = editor.open(URI, SIX, language="plaintext")
+        await editor.finished(await editor.edit(buffer, "upper case"))
+        assert 2 == len(editor.client.diagnostics[URI])
+        editor.close(buffer)
+        assert "idle" == (await editor.command("plgd.status"))["kind"]
+        assert [] == list(editor.client.diagnostics[URI])
 
 
 async def test_one_edit_may_be_reviewed_alone(paths: Paths) -> None:
