@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar, cast, get_args
 
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
+from cattrs import Converter
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import default_converter
 
 from plgd.config import PresetConfig
 from plgd.errors import PlgdError
@@ -36,7 +39,7 @@ from plgd_lsp.session import Sessions
 from plgd_lsp.status import Status, StatusBoard
 from plgd_lsp.sync import Sync
 
-__all__ = ("Server",)
+__all__ = ("Server", "shared_converter")
 
 ParamsT = TypeVar("ParamsT")
 ResultT = TypeVar("ResultT")
@@ -68,7 +71,12 @@ class Server:
         self, paths: Paths, group: TaskGroup, presets: tuple[PresetConfig, ...], complaints: tuple[str, ...] = ()
     ) -> None:
         self.pygls = LanguageServer(
-            "plgd", __version__, notebook_document_sync=_NOTEBOOKS, protocol_cls=Protocol, max_workers=1
+            "plgd",
+            __version__,
+            notebook_document_sync=_NOTEBOOKS,
+            protocol_cls=Protocol,
+            converter_factory=shared_converter,
+            max_workers=1,
         )
         self._paths = paths
         self._group = group
@@ -214,6 +222,12 @@ class Server:
             self._board.note_daemon(await client.call(STATUS, NoParams()))
         except PlgdError as error:
             _LOG.info("no status: %s", error)
+
+
+@cache
+def shared_converter() -> Converter:
+    """Return what encodes and decodes messages; it compiles code for each type that it meets, so there is one."""
+    return default_converter()
 
 
 def _encoding(agreed: types.PositionEncodingKind | str | None) -> Encoding:
