@@ -148,8 +148,8 @@ class Hostile:
         return _defused(self._request(name, self._params(name)))
 
     def _cancel(self) -> bytes:
-        target = self._random.choice([self._ids, self._ids - 1, "x", None, [], -1])
-        return _line({"jsonrpc": "2.0", "method": CANCEL.name, "params": {"id": target}})
+        targets: list[object] = [self._ids, self._ids - 1, "x", None, [], -1]
+        return _line({"jsonrpc": "2.0", "method": CANCEL.name, "params": {"id": self._random.choice(targets)}})
 
     def _many(self) -> bytes:
         """Many requests at once, some under one id."""

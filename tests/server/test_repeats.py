@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from plgd.edits import apply
+from plgd.edits.write import replace_file
 from plgd.errors import Conflict, FileMissing, KeyReused, WriteFailed
 from plgd.paths import Paths
 from plgd.server.kept_replies import KeptReplies, Promised
@@ -23,6 +23,7 @@ from server.machine import Gate, GatedModel, Machine
 
 pytestmark = pytest.mark.anyio
 
+REPLACE_FILE = "plgd.edits.apply.replace_file"
 SOURCE = "total = 1\n"
 RENAMED = "subtotal = 1\n"
 REPLY = f"{RENAMED}```\n"
@@ -116,6 +117,58 @@ async def test_a_repeat_takes_over_when_the_first_is_cancelled(paths: Paths, sou
         assert "applied" == (await other.answer(2))["result"]["status"]
 
 
+async def test_a_replaced_edit_leaves_no_reply(paths: Paths, source: Path) -> None:
+    """An edit whose place a newer one took was not made: its repeat is carried out."""
+    gate = Gate(is_open=False)
+    async with serving(paths, Machine(m=GatedModel(REPLY, gate))), wire(paths) as client:
+        await client.ask(1, "edit", edit_of(source))
+        await anyio.to_thread.run_sync(gate.wait_reached)
+        await client.ask(2, "edit", {"instruction": "newer", "path": str(source)})
+        await client.note_of("edit/progress", id=2)
+        gate.open()
+        assert "cancelled" == (await client.answer(1))["result"]["status"]
+        assert "applied" == (await edit(client, source))["result"]["status"]
+
+
+async def test_what_was_written_is_answered_and_kept_despite_a_cancel(
+    paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cancel that comes when the file has its new text is too late: the result says so, and a repeat gets it."""
+    gate = Gate(is_open=False)
+
+    def writing(path: Path, data: bytes, expected: str) -> bool:
+        replaced = replace_file(path, data, expected)
+        gate.pass_through()
+        return replaced
+
+    monkeypatch.setattr(REPLACE_FILE, writing)
+    async with serving(paths, Machine(m=model())), wire(paths) as client:
+        await client.ask("edit", "edit", edit_of(source))
+        await anyio.to_thread.run_sync(gate.wait_reached)
+        await client.note("$/cancelRequest", {"id": "edit"})
+        await client.ask(2, "ping")
+        await client.answer(2)
+        gate.open()
+        first = await client.answer("edit")
+        assert "applied" == first["result"]["status"]
+        assert first == await edit(client, source)
+
+
+async def test_a_failed_write_promises_nothing(paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk refused the new text, the repeat is carried out, whatever the file holds by then."""
+
+    def full(path: Path, _data: bytes, _expected: str) -> bool:
+        raise WriteFailed.at(str(path), "no space left on device")
+
+    async with serving(paths, Machine(m=model())), wire(paths) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(REPLACE_FILE, full)
+            assert WriteFailed.code == (await edit(client, source))["error"]["code"]
+        put(source, "total = 3\n")
+        assert "applied" == (await edit(client, source))["result"]["status"]
+    assert RENAMED == text_of(source)
+
+
 async def test_an_error_is_no_reply(paths: Paths, source: Path) -> None:
     """A request that was refused can be repeated under its key when the cause is gone."""
     async with serving(paths, Machine(m=model())), wire(paths) as client:
@@ -130,17 +183,17 @@ async def test_a_daemon_that_died_between_write_and_reply(
     moment: str, paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the file has its new text the repeat says so; when it has the old one, the request is carried out."""
-    real = apply.replace_file
+    real = replace_file
 
     def dying(path: Path, data: bytes, expected: str) -> bool:
         if moment == "after the rename":
             real(path, data, expected)
         raise RuntimeError
 
-    monkeypatch.setattr(apply, "replace_file", dying)
+    monkeypatch.setattr(REPLACE_FILE, dying)
     async with serving(paths, Machine(m=model())), wire(paths) as client:
         assert "error" in await edit(client, source)
-    monkeypatch.setattr(apply, "replace_file", real)
+    monkeypatch.setattr(REPLACE_FILE, real)
     later = Machine(m=model())
     async with serving(paths, later), wire(paths) as client:
         result = (await edit(client, source))["result"]
@@ -157,7 +210,7 @@ async def test_a_third_text_after_a_crash_is_a_conflict(
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply, "replace_file", dying)
+        patch.setattr(REPLACE_FILE, dying)
         async with serving(paths, Machine(m=model())), wire(paths) as client:
             await edit(client, source)
     put(source, "somebody else's\n")

@@ -43,13 +43,14 @@ def _rpc(arguments: argparse.Namespace) -> int:
     if arguments.schema or arguments.openrpc:
         _print_document(arguments)
         return 0
+    parser: Parser = arguments.parser
     if arguments.method is None:
-        arguments.parser.error("name a METHOD, or use --schema or --openrpc")
+        parser.error("name a METHOD, or use --schema or --openrpc")
     method = METHODS.get(arguments.method)
     if method is None:
         near = difflib.get_close_matches(arguments.method, METHODS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(METHODS)}."
-        arguments.parser.error(f"there is no method {arguments.method!r}; {hint}")
+        parser.error(f"there is no method {arguments.method!r}; {hint}")
     given = sys.stdin.buffer.read() if arguments.params == "-" else arguments.params.encode()
     params = envelope.decode_params(method, msgspec.Raw(given))
 
