@@ -9,6 +9,7 @@ import pytest
 
 from nvim.editor import Editor
 from nvim.talking import ListeningTalker
+from plgd.version import __version__
 
 OLD: Final = b"def total(a):\n    total = sum(a)\n    return total\n"
 NEW: Final = OLD.replace(b"total = ", b"result = ").replace(b"return total", b"return result")
@@ -199,3 +200,17 @@ def test_a_preset_is_a_code_action(editor: Editor, talker: ListeningTalker) -> N
     assert "proposed" == editor.finished()["status"]
     assert talker.times_told("make it shorter")
     assert OLD == editor.bytes()
+
+
+def test_health_tells_what_is_there(editor: Editor, talker: ListeningTalker) -> None:
+    """`:checkhealth plgd` names the version, the daemon's state and the attached buffers."""
+    talker.reply = NEW.decode()
+    editor.open("sum.py", OLD)
+    editor.command("Plgd! rename")
+    assert "applied" == editor.finished()["status"]
+    editor.command("checkhealth plgd")
+    page = "\n".join(editor.rows())
+    assert f"OK plgd {__version__} " in page
+    assert "OK daemon: state ready" in page
+    assert "OK language server: 1 buffer attached, positions in utf-8" in page
+    assert "ERROR" not in page

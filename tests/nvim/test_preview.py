@@ -27,6 +27,7 @@ def proposed(editor: Editor, talker: ListeningTalker) -> Editor:
     editor.open("lines.txt", OLD.encode())
     editor.command("Plgd change three lines")
     assert "proposed" == editor.finished()["status"]
+    editor.told("3 changes are proposed. ]h goes to one, <Leader>pa accepts it.")
     assert (3, OLD.encode()) == (len(hunks(editor)), editor.bytes())
     return editor
 

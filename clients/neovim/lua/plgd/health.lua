@@ -8,11 +8,23 @@ local M = {}
 
 local TIMEOUT_MS = 10000
 
--- Runs the program with some words; returns its first line of output, or nil and why there is none.
-local function first_line(program, ...)
-  local ok, done = pcall(function(...)
-    return vim.system({ program, ... }, { text = true }):wait(TIMEOUT_MS)
-  end, ...)
+-- What starts plgd: the language server's command up to the word that makes it one.
+local function launcher(command)
+  local words = {}
+  for _, word in ipairs(command) do
+    if word == "lsp" then
+      return words
+    end
+    words[#words + 1] = word
+  end
+  return { command[1] }
+end
+
+-- Runs plgd with a word; returns its first line of output, or nil and why there is none.
+local function first_line(launch, word)
+  local ok, done = pcall(function()
+    return vim.system(vim.list_extend(vim.list_slice(launch), { word }), { text = true }):wait(TIMEOUT_MS)
+  end)
   if not ok then
     return nil, tostring(done)
   end
@@ -36,14 +48,15 @@ local function check_program()
       'Or say where it is: `require("plgd").setup({ cmd = { "/path/to/plgd", "lsp" } })`.',
     })
   end
-  local version, reason = first_line(program, "--version")
+  local launch = launcher(command)
+  local version, reason = first_line(launch, "--version")
   if not version then
-    return vim.health.error(("`%s --version` failed: %s"):format(program, reason))
+    return vim.health.error(("`%s --version` failed: %s"):format(table.concat(launch, " "), reason))
   end
   vim.health.ok(("%s (%s)"):format(version, vim.fn.exepath(program)))
-  local status, why = first_line(program, "status")
+  local status, why = first_line(launch, "status")
   if status then
-    vim.health.ok("daemon: " .. status)
+    vim.health.ok("daemon: " .. status:gsub("%s+", " "))
   else
     vim.health.info(("daemon: %s; the first edit starts it"):format(why))
   end

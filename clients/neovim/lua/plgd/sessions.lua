@@ -1,6 +1,7 @@
 --- What was asked, and what the server says about it.
 
 local notice = require("plgd.notice")
+local options = require("plgd.options")
 local preview = require("plgd.preview")
 
 local M = {}
@@ -70,6 +71,13 @@ end
 -- Statuses that nobody has to worry about; the others are warnings, `failed` is an error.
 local FINE = { proposed = true, applied = true, no_change = true, cancelled = true }
 
+-- How a review goes on, in the user's own keys.
+local function next_keys()
+  local keys = options.current.keymaps
+  return keys.next and keys.accept and (" %s goes to one, %s accepts it."):format(keys.next, keys.accept)
+    or ""
+end
+
 local function on_finished(params, client_id)
   local session = of_message(params, client_id)
   if session.state == "running" then
@@ -78,7 +86,8 @@ local function on_finished(params, client_id)
   local tell = params.status == "failed" and notice.error
     or FINE[params.status] and notice.info
     or notice.warn
-  tell("%s", params.message ~= "" and params.message or params.status:gsub("_", " "))
+  local words = params.message ~= "" and params.message or params.status:gsub("_", " ")
+  tell("%s", words .. (params.status == "proposed" and next_keys() or ""))
   notice.event("PlgdFinished", params)
 end
 
