@@ -7,9 +7,14 @@ import re
 import pytest
 
 from plgd.config import EngineConfig
-from plgd.edits.drafting import settle_drafting
+from plgd.documents.store import DocumentStore
+from plgd.edits.drafting import make_edit_proposer, settle_drafting
+from plgd.edits.prompt import make_prompt
+from plgd.edits.request import prepare
 from plgd.errors import InvalidParams
 from plgd.protocol.drafting import DraftingParams
+from plgd.protocol.edits import EditParams
+from scripted_model import ScriptedModel
 
 
 def test_nothing_said_is_as_configured() -> None:
@@ -25,6 +30,18 @@ def test_the_request_goes_before_the_configuration() -> None:
     assert EngineConfig(policy="graded", max_draft=3, prefill_slice=64) == settle_drafting(
         DraftingParams(max_draft=3), engine
     )
+
+
+@pytest.mark.parametrize(("instruction", "word"), [("Rename total to net_sum.", "net_sum"), ("Sort it.", "total")])
+def test_what_the_instruction_announces_is_drafted_at_once(instruction: str, word: str) -> None:
+    """A rename is in the first draft of the reply if the instruction names both names."""
+    text = "def total(lines):\n    return sum(lines)\n"
+    model = ScriptedModel("")
+    edit = prepare(EditParams(instruction=instruction, text=text, name="shop.py"), DocumentStore())
+    prompt = make_prompt(edit.document, edit.lines, instruction, model.tokenizer)
+    proposer = make_edit_proposer(edit, prompt, model, EngineConfig())
+    proposer.extend(prompt.tokens)
+    assert model.tokenizer.decode(proposer.propose(128).tokens).startswith(f"def {word}(lines):\n")
 
 
 def test_another_policy_comes_with_its_own_options() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from characters import pieces
 from plgd import client, errors
 from plgd.bench.cost_tables import load_cost_tables
 from plgd.bench.pairs import FilePair
-from plgd.bench.replay import REPLAYED, replay
-from plgd.bench.synthetic import ADVERSARIAL, edit_of, unforeseen
+from plgd.bench.replay import REPLAYED, replay, replay_trace
+from plgd.bench.synthetic import ADVERSARIAL, edit_of, instruction_of, unforeseen
 from plgd.bench.trace import Trace, make_trace
 from plgd.bench.trace_target import TraceTarget
 from plgd.engine.file_draft import FileDraftProposer
@@ -54,6 +55,32 @@ def test_a_rename_is_drafted_from_its_third_occurrence_on() -> None:
     later = [all(by_character[match.start() : match.end()]) for match in words][2:]
     assert len(later) >= 4
     assert sum(later) >= 0.9 * len(later)
+
+
+def test_a_rename_that_the_instruction_announces_is_drafted_from_the_first_occurrence_on() -> None:
+    """Where both names stand in the instruction, no occurrence waits for the reply to show the new one."""
+    edited = edit_of(CLIENT, "rename")
+    assert edited is not None
+    instruction = instruction_of(CLIENT, "rename")
+    trace = make_trace(edited, instruction, "rename", TOKENIZER)
+    ((_, new),) = trace.announced
+    marks = accepted_marks(trace)
+    by_character = [mark for mark, token in zip(marks, trace.reply, strict=True) for _ in TOKENIZER.decode((token,))]
+    words = list(re.finditer(rf"\b{new}\b", edited.after))
+    assert len(words) >= 4
+    assert sum(all(by_character[word.start() : word.end()]) for word in words) >= 0.9 * len(words)
+
+
+@pytest.mark.parametrize("reply", ["as it was", "unrelated", "repetition"])
+def test_an_announcement_that_does_not_come_true_costs_next_to_nothing(reply: str) -> None:
+    """A reply that replaces nothing of what the instruction seems to say stays faster than plain, or as fast."""
+    changed = CLIENT if reply == "as it was" else unforeseen(CLIENT, ERRORS, reply)
+    trace = make_trace(changed, instruction_of(CLIENT, "rename"), reply, TOKENIZER)
+    assert trace.announced
+    trace = replace(trace, reply=trace.reply[:600])
+    for table in ("cpu", "m4pro", "h200-8b-q4"):
+        spent_ms = replay_trace(trace, REPLAYED["cost"], TABLES[table], TOKENIZER).cost_ms(TABLES[table])
+        assert spent_ms <= len(trace.reply) * TABLES[table].plain_ms(0) / 0.98, table
 
 
 @pytest.mark.parametrize("kind", ADVERSARIAL)

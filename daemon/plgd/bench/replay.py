@@ -69,7 +69,7 @@ def _ngram(policy: str) -> MakeProposer:
 
 
 def _file(trace: Trace, codec: SpanCodec) -> Proposer:
-    return make_file_proposer([trace.source], n_prompt=len(trace.prompt), codec=codec)
+    return make_file_proposer([trace.source], n_prompt=len(trace.prompt), codec=codec, announced=trace.announced)
 
 
 REPLAYED: Final[Mapping[str, ReplayedPolicy]] = {

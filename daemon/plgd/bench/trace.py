@@ -11,6 +11,7 @@ from tokenizers import Tokenizer as TokenizerFile
 
 from plgd.bench.pairs import FilePair
 from plgd.documents.document import Document
+from plgd.edits.announced import announced
 from plgd.edits.prompt import make_prompt
 from plgd.engine.model import Detokenizer, Tokenizer
 from plgd.engine.stops import Stops
@@ -64,6 +65,7 @@ class Trace:
         prompt: its tokens.
         source: tokens of the text to rewrite and of the fence that closes it.
         reply: tokens of the new text and of the fence that closes it.
+        announced: what the instruction says that the reply replaces, and what by.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Trace:
     prompt: tuple[int, ...]
     source: tuple[int, ...]
     reply: tuple[int, ...]
+    announced: tuple[tuple[str, str], ...] = ()
 
 
 def open_tokenizer(folder: Path) -> PlainTokenizer:
@@ -111,4 +114,4 @@ def make_trace(pair: FilePair, instruction: str, kind: str, tokenizer: Tokenizer
     prompt = make_prompt(document, LineRange(first=1, last=len(document.lines)), instruction, tokenizer)
     after = pair.after if pair.after.endswith("\n") else pair.after + "\n"
     source, reply = (tuple(tokenizer.encode(text + prompt.fence)) for text in (prompt.source, after))
-    return Trace(f"{pair.package}/{pair.path}", kind, prompt.tokens, source, reply)
+    return Trace(f"{pair.package}/{pair.path}", kind, prompt.tokens, source, reply, announced(instruction, pair.before))

@@ -8,9 +8,11 @@ from typing import Final
 import msgspec
 
 from plgd.config import EngineConfig
+from plgd.edits.announced import announced
 from plgd.edits.prompt import Prompt
 from plgd.edits.request import PreparedEdit
 from plgd.edits.text_tokens import TextTokens
+from plgd.edits.view import view
 from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import make_proposer
 from plgd.engine.model import Model
@@ -83,6 +85,7 @@ def make_edit_proposer(
         ngram_min=engine.ngram_min,
         ngram_max=engine.ngram_max,
         known=tokens.known(),
+        announced=announced(edit.params.instruction, view(edit.source_lines)),
     )
 
 

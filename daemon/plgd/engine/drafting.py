@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from plgd.engine.chain import ProposerChain
@@ -26,6 +26,7 @@ def make_file_proposer(
     ngram_min: int = 0,
     ngram_max: int = 0,
     known: SourceIndex | None = None,
+    announced: Iterable[tuple[str, str]] = (),
 ) -> Proposer:
     """Make the proposers of a rewrite: the file draft with its substitutions, then n-grams of prompt and reply.
 
@@ -36,10 +37,11 @@ def make_file_proposer(
         ngram_min: shortest n-gram; 0 takes `OWN_NGRAMS`.
         ngram_max: longest n-gram; 0 takes `OWN_NGRAMS`.
         known: as for `plgd.engine.sources.Sources`.
+        announced: identifiers that the reply is to replace, and what by, as far as the instruction says so.
 
     Raises:
         ValueError: the n-gram lengths are out of bounds.
     """
     longest = ngram_max or max(OWN_NGRAMS[1], ngram_min)
     ngrams = NgramProposer(ngram_min or min(OWN_NGRAMS[0], longest), longest)
-    return ProposerChain(FileDraftProposer(sources, n_prompt, codec, known=known), ngrams)
+    return ProposerChain(FileDraftProposer(sources, n_prompt, codec, known=known, announced=announced), ngrams)

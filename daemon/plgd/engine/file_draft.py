@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from plgd.engine.codec import SpanCodec
@@ -29,6 +29,7 @@ class FileDraftProposer:
         codec: for substitutions; without one there are none.
         odds: to go on with; new ones by default.
         known: as for `Sources`.
+        announced: as for `Patcher`.
     """
 
     def __init__(
@@ -39,11 +40,12 @@ class FileDraftProposer:
         *,
         odds: Odds | None = None,
         known: SourceIndex | None = None,
+        announced: Iterable[tuple[str, str]] = (),
     ) -> None:
         self._sources = Sources(sources or ((),), known)
         self._overlay = Overlay()
         self._cursor = Cursor(self._sources, self._overlay, odds or Odds())
-        self._patcher = Patcher(self._sources, self._overlay, codec) if codec is not None else None
+        self._patcher = Patcher(self._sources, self._overlay, codec, announced) if codec is not None else None
         self._n_skip = n_prompt
 
     @property

@@ -57,13 +57,18 @@ class Patcher:
         sources: what is read from.
         overlay: where patches are laid.
         codec: tokens to text and back.
+        announced: identifiers and what is to take their place.
     """
 
-    def __init__(self, sources: Sources, overlay: Overlay, codec: SpanCodec) -> None:
+    def __init__(
+        self, sources: Sources, overlay: Overlay, codec: SpanCodec, announced: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self._sources = sources
         self._overlay = overlay
         self._codec = codec
         self._substitutions = Substitutions()
+        for old, new in announced:
+            self._substitutions.expect(old, new)
         self._texts = _Texts(codec)
         self._n_alike = 0
         self._covered = (0, 0)

@@ -25,6 +25,8 @@ LINE_START: Final = re.compile(r"\n([ \t]*)(?=\S)")
 # Words of context that a span rule compares on each side, and how many of its characters must be no blanks.
 N_CONTEXT: Final = 4
 LEAST_CONTEXT: Final = 2
+# Confirmations that an announcement is worth.
+ANNOUNCED: Final = 2
 # Rules of each kind that are kept; the oldest goes first.
 MAX_RULES: Final = 32
 MAX_SIGHTINGS: Final = 64
@@ -58,6 +60,10 @@ class Substitutions:
 
     def __len__(self) -> int:
         return len(self._words) + len(self._spans) + (self._indent is not None)
+
+    def expect(self, old: str, new: str) -> None:
+        """Take an identifier to become something else before the reply has shown it."""
+        _keep(self._words, old, WordRule(old, new, Standing(n_confirmed=ANNOUNCED)), MAX_RULES)
 
     def rewrite(self, text: str) -> list[Rewrite]:
         """Return what is expected to change in a text, in order, without overlaps; words go before spans."""
