@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plgd.bench.bound import bound_ms, copied_runs
+from plgd.bench.bound import bound_ms, can_be_aligned, copied_runs
 from plgd.engine.cost import StepCosts
 
 
@@ -22,6 +22,15 @@ def test_runs_are_the_longest_matching_blocks() -> None:
     """A replaced token parts a text into two runs; a text with nothing of its source has none."""
     assert [3, 2] == copied_runs([1, 2, 3, 4, 5, 6], [1, 2, 3, 9, 5, 6])
     assert [] == copied_runs([1, 2], [3, 4])
+
+
+def test_what_repeats_without_end_is_aligned_at_its_ends() -> None:
+    """A line of a megabyte of one word is no reason to wait: only what the texts begin and end with alike is copied."""
+    source = [7] * 250_000
+    reply = [7] * 100_000 + [8] + [7] * 149_000
+    assert not can_be_aligned(source, reply)
+    assert [100_000, 149_000] == copied_runs(source, reply)
+    assert [250_000] == copied_runs(source, source)
 
 
 @pytest.mark.parametrize(

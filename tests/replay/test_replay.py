@@ -114,12 +114,13 @@ def test_the_report_has_the_documented_shape(capsys: pytest.CaptureFixture[str])
     traces = list(make_traces([PAIR, other], kinds, characters()))
     assert set(kinds) == {trace.kind for trace in traces}
     found = replay(traces, {"cpu": TABLES["cpu"]}, characters(), policies=("off", "cost"))
-    report = ReplayReport(found, dict.fromkeys(kinds, 1), 100)
+    report = ReplayReport(found, dict.fromkeys(kinds, 1), n_tokens=100, n_bounded_by_ends=1)
     data = msgspec.json.decode(msgspec.json.encode(report))
     assert {"off", "cost"} == data["tables"]["cpu"]["policies"].keys()
     assert {"speedup", "tokens_per_round"} <= data["tables"]["cpu"]["policies"]["cost"].keys()
     show_replay(report, Console(width=160))
     printed = capsys.readouterr().out
+    assert "1 of them repeat too much" in printed
     assert f"cpu: bound {found['cpu'].bound:.2f}" in printed
     assert re.search(r"\bfile \d+/\d+", printed)
 

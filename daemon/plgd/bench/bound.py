@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from plgd.engine.cost import StepCosts
+from plgd.text.overlap import common_prefix
 
-__all__ = ("bound_ms", "copied_runs")
+__all__ = ("bound_ms", "can_be_aligned", "copied_runs")
+
+# Pairs of equal tokens that an alignment may look at: some seconds. Of a text of one word repeated, each is one.
+MAX_PAIRS: Final = 20_000_000
+
+
+def can_be_aligned(source: Sequence[int], reply: Sequence[int]) -> bool:
+    """Tell whether two texts repeat so little that all of them can be aligned in time."""
+    places, wanted = Counter(source), Counter(reply)
+    return sum(n * places[token] for token, n in wanted.items()) <= MAX_PAIRS
 
 
 def copied_runs(source: Sequence[int], reply: Sequence[int]) -> list[int]:
-    """Return the lengths of the runs of a reply that stand in its source, aligned by longest matching blocks."""
+    """Return the lengths of the runs of a reply that stand in its source, aligned by longest matching blocks.
+
+    Of texts that cannot be aligned in time, these are what they begin and end with alike, and no others.
+    """
+    if not can_be_aligned(source, reply):
+        n_first = common_prefix(source, reply)
+        n_last = common_prefix(source[n_first:][::-1], reply[n_first:][::-1])
+        return [n for n in (n_first, n_last) if n]
     blocks = difflib.SequenceMatcher(None, source, reply, autojunk=False).get_matching_blocks()
     return [block.size for block in blocks if block.size]
 

@@ -11,6 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from plgd.bench.bound import can_be_aligned
 from plgd.bench.cost_tables import SHIPPED, load_cost_tables
 from plgd.bench.material import KINDS, RELEASE, choose, load_pairs, make_traces
 from plgd.bench.progress import Progress
@@ -31,11 +32,13 @@ class ReplayReport(msgspec.Struct, frozen=True):
         tables: by cost table.
         n_traces: edits that were replayed, by kind.
         n_tokens: tokens of their replies.
+        n_bounded_by_ends: edits that repeat too much to be aligned; their bound knows what they begin and end with.
     """
 
     tables: dict[str, TableResult]
     n_traces: dict[str, int]
     n_tokens: int
+    n_bounded_by_ends: int
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -60,7 +63,12 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
             raise BenchError.unreadable("these files", "none of them has anything to edit in that way")
         found = replay(traces, tables, tokenizer, policies=policies, say=progress.say)
     counts = {kind: sum(trace.kind == kind for trace in traces) for kind in kinds}
-    report = ReplayReport(found, counts, sum(len(trace.reply) for trace in traces))
+    report = ReplayReport(
+        found,
+        counts,
+        n_tokens=sum(len(trace.reply) for trace in traces),
+        n_bounded_by_ends=sum(not can_be_aligned(trace.source, trace.reply) for trace in traces),
+    )
     if arguments.json:
         console.file.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -87,6 +95,12 @@ def show_replay(report: ReplayReport, console: Console) -> None:
     """Print a table for each cost table: one row for each policy."""
     kinds = ", ".join(f"{n} {kind}" for kind, n in report.n_traces.items())
     console.print(f"{kinds}; {report.n_tokens:,} tokens of reply", highlight=False)
+    if report.n_bounded_by_ends:
+        console.print(
+            f"{report.n_bounded_by_ends} of them repeat too much to be aligned: the bound knows what they begin and "
+            "end with alike, and takes the rest to be new",
+            highlight=False,
+        )
     for name, result in report.tables.items():
         table = Table(title=f"{name}: bound {result.bound:.2f}", title_justify="left")
         table.add_column("policy")
