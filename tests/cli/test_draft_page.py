@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -148,12 +149,14 @@ def test_the_page_can_be_read_by_everybody() -> None:
         ("none/page.html", "there is no folder"),
         ("a.py", "it is a file that this edit reads"),
         ("link", "it is a file that this edit reads"),
+        ("pipe", "it is a pipe"),
     ],
 )
 def test_a_place_that_cannot_be_is_refused(name: str, reason: str, tmp_path: Path) -> None:
-    """A page never takes the place of a file that the edit reads, under whatever name."""
+    """A page never takes the place of a file that the edit reads, and never waits for a reader."""
     (tmp_path / "a.py").write_text("x")
     (tmp_path / "link").symlink_to("a.py")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(WriteFailed, match=reason):
         check_place(tmp_path / name, tmp_path / "b.py", tmp_path / "a.py")
 

@@ -12,6 +12,9 @@ from plgd.errors import DamagedModel, UnsupportedModel
 from plgd.models.folder import FolderFacts, check_folder
 from tiny import model_files, write_model
 
+# Deeper than any reader of JSON goes.
+BOTTOMLESS = "[" * 100_000
+
 
 def cut(name: str, n_bytes: int) -> Callable[[Path], None]:
     """Make a damage that cuts a file short."""
@@ -64,6 +67,13 @@ def test_template_in_a_file_of_its_own(tmp_path: Path) -> None:
         (cut("model.safetensors", 20), "is no safetensors file"),
         (cut("model.safetensors", 100_000), "has 100,000 bytes instead of 200,072"),
         (lambda folder: (folder / "config.json").write_text("[]"), "not a JSON object"),
+        (lambda folder: (folder / "config.json").write_text(BOTTOMLESS), "config.json cannot be read"),
+        (
+            lambda folder: (folder / "model.safetensors").write_bytes(
+                len(BOTTOMLESS).to_bytes(8, "little") + BOTTOMLESS.encode()
+            ),
+            "is no safetensors file",
+        ),
         (lose_a_shard, "model-00002-of-00002.safetensors is missing"),
         (write_index('{"weight_map": ["w"]}'), "does not map weights to files"),
         (write_index('{"weight_map": {"w": 1}}'), "does not map weights to files"),

@@ -109,11 +109,14 @@ def check_place(path: Path, *others: Path) -> None:
         others: files that it must not take the place of.
 
     Raises:
-        WriteFailed: it is a folder, there is no folder for it, it is one of the others, or no file can have that name.
+        WriteFailed: it is a folder or a pipe, there is no folder for it, it is one of the others, or no file can have
+            that name.
     """
     try:
         if path.is_dir():
             raise WriteFailed.page(str(path), "it is a folder")
+        if path.is_fifo():  # writing to it may wait for ever
+            raise WriteFailed.page(str(path), "it is a pipe")
         if not path.parent.is_dir():
             raise WriteFailed.page(str(path), f"there is no folder {path.parent}")
         if path.exists() and any(other.exists() and path.samefile(other) for other in others):

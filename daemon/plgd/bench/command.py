@@ -7,11 +7,12 @@ import importlib
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from rich.console import Console
 
-from plgd.errors import Cancelled
+from plgd.errors import BenchError, Cancelled
 
 __all__ = ("RUNNERS", "run_bench")
 
@@ -41,13 +42,20 @@ def run_bench(arguments: argparse.Namespace) -> int:
         The exit status, 0.
 
     Raises:
-        PlgdError: it cannot be measured here, or was interrupted; the message says why.
+        PlgdError: it cannot be measured or told here, or was interrupted; the message says why.
     """
     try:
         run: Callable[[argparse.Namespace, Console], None] = importlib.import_module(RUNNERS[arguments.mode]).run
         # The command line holds Ctrl-C back until here: while modules are imported, it may come as any error.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         run(arguments, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
+        sys.stdout.flush()
     except KeyboardInterrupt as error:
         raise Cancelled("Interrupted.") from error
+    except OSError as error:
+        if error.filename is not None:  # it is not of what is printed
+            raise
+        with suppress(OSError):
+            sys.stdout.close()  # else Python would try once more at its end, and say so
+        raise BenchError.unwritable("The result", str(error.strerror)) from error
     return 0

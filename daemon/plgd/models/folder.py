@@ -69,7 +69,7 @@ def _read_json(path: Path, name: str) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UnsupportedModel.of(name, f"{path.parent} holds no {path.name}; it is no model folder") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DamagedModel.of(name, f"{path.name} cannot be read ({error})") from error
     if not isinstance(content, dict):
         raise DamagedModel.of(name, f"{path.name} is not a JSON object")
@@ -90,7 +90,7 @@ def _check_safetensors(path: Path, name: str) -> None:
             (length,) = struct.unpack("<Q", stream.read(8))
             header = json.loads(stream.read(length) if length <= HEADER_LIMIT else b"")
         ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
-    except (OSError, struct.error, ValueError, AttributeError, KeyError, TypeError) as error:
+    except (OSError, struct.error, ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
         raise DamagedModel.of(name, f"{path.name} is no safetensors file") from error
     expected, found = 8 + length + max(ends, default=0), path.stat().st_size
     if found != expected:

@@ -27,7 +27,7 @@ def read_selection(paths: Paths) -> str | None:
         name = tomllib.loads(path.read_text(encoding="utf-8")).get("name")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}. Choose a model again with: plgd model use NAME") from error
     if not isinstance(name, str) or not name:
         raise ConfigError(f"{path}: `name` is missing. Choose a model again with: plgd model use NAME")

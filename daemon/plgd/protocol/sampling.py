@@ -14,7 +14,7 @@ Temperature = Annotated[float, Meta(ge=0, le=2)]
 TopP = Annotated[float, Meta(gt=0, le=1)]
 TopK = Annotated[int, Meta(ge=0)]
 MinP = Annotated[float, Meta(ge=0, le=1)]
-RepetitionPenalty = Annotated[float, Meta(gt=0, le=10)]
+RepetitionPenalty = Annotated[float, Meta(ge=0.01, le=10)]
 # Of presence and frequency; OpenAI's bounds, as those of temperature and bias.
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
 PenaltyContext = Annotated[int, Meta(ge=1, le=65536)]
@@ -30,7 +30,7 @@ class SamplingParams(Message, frozen=True):
         top_p: keep the likeliest tokens that together have this probability; above 0, up to 1, which keeps all.
         top_k: keep so many likeliest tokens; 0 keeps all.
         min_p: keep tokens with at least this share of the likeliest token's probability; 0 (all) to 1.
-        repetition_penalty: makes tokens that occurred less likely; 1 is none, above 0, up to 10.
+        repetition_penalty: makes tokens that occurred less likely; 1 is none, 0.01 to 10.
         presence_penalty: subtracted from the logits of tokens that occurred; -2 to 2.
         frequency_penalty: the same for each time that a token occurred; -2 to 2.
         penalty_context: how many of the latest tokens of prompt and reply the penalties look at; 1 to 65536.
