@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from plgd.bench.trace import PlainTokenizer
+from plgd.bench.replay.trace import PlainTokenizer
 
 __all__ = ("characters", "pieces")
 

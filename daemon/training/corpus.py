@@ -21,8 +21,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from plgd.bench.corpus import Kind, Release, fetch_release
-from plgd.bench.pairs import archive_texts
+from plgd.bench.material.corpus import Kind, Release, fetch_release
+from plgd.bench.material.pairs import archive_texts
 from plgd.edits.language import language_of
 from plgd.errors import BenchError, PlgdError
 from training.cutting import cut_to_pieces

@@ -16,11 +16,11 @@ from typing import Final
 
 import msgspec
 
-from plgd.bench.corpus import Release, fetch_release
 from plgd.bench.edits_held_out import HELD_OUT, StoredEdit, StoredSource, StoredSuite
 from plgd.bench.edits_pieces import Piece, cut
 from plgd.bench.edits_results import group_of
-from plgd.bench.pairs import archive_texts
+from plgd.bench.material.corpus import Release, fetch_release
+from plgd.bench.material.pairs import archive_texts
 from plgd.errors import PlgdError
 from training.cases import Case, answer_of, read_cases
 from training.corpus import Source, read_sources

@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from plgd.bench.arms import PolicyArm
+from plgd.bench.compare.arms import PolicyArm
+from plgd.bench.compare.plain import PlainArm
 from plgd.bench.options import ARMS, FILE, PLAIN
-from plgd.bench.plain import PlainArm
 from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.model import Model
 from scripted_model import EOS, ByteTokenizer, ScriptedModel

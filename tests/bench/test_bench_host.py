@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from doubles import ScriptedTarget
-from plgd.bench.free_target import FreeTarget
-from plgd.bench.host import measure_host
+from plgd.bench.host.command import measure_host
+from plgd.bench.host.free_target import FreeTarget
 from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.session import Session
 from plgd.engine.stats import Stats

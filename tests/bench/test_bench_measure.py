@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.timed_arms import TimedArm, timed_reply
-from plgd.bench.measure import find_divergence, geometric_means, measure
+from plgd.bench.compare.measure import find_divergence, geometric_means, measure
 from plgd.bench.results import ArmResult, WorkloadResult
 
 TOKENS = [7, 8, 9, 7]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from plgd.bench.compare.workloads import WORKLOADS
 from plgd.bench.options import ARMS, MODES_OF, add_options, find_misplaced
-from plgd.bench.workloads import WORKLOADS
 
 
 def parse(*words: str) -> argparse.Namespace:

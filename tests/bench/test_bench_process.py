@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from plgd.bench.compare.workloads import WORKLOADS
 from plgd.bench.options import ARMS
-from plgd.bench.workloads import WORKLOADS
 from plgd.paths import Paths
 from tiny_models import LLAMA, write_model
 

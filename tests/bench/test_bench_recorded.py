@@ -9,13 +9,13 @@ import mlx.core as mx
 import pytest
 from mlx_lm.models.cache import ArraysCache, make_prompt_cache
 
-from plgd.bench.compare import make_arms
+from plgd.bench.compare.command import make_arms
+from plgd.bench.compare.prompts import record, tokenize, tokenize_source
+from plgd.bench.compare.recorded_network import RecordedNetwork
+from plgd.bench.compare.recordings import RECORDINGS
+from plgd.bench.compare.workloads import FUNCTION, WORKLOADS
 from plgd.bench.machine import Machine, open_machine
 from plgd.bench.options import ARMS, FILE
-from plgd.bench.prompts import record, tokenize, tokenize_source
-from plgd.bench.recorded_network import RecordedNetwork
-from plgd.bench.recordings import RECORDINGS
-from plgd.bench.workloads import FUNCTION, WORKLOADS
 from plgd.config import Config
 from plgd.errors import BenchError
 from plgd.paths import Paths

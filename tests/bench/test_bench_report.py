@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from bench.timed_arms import TimedArm, timed_reply
-from plgd.bench.compare import load_plotter
-from plgd.bench.measure import geometric_means, measure
-from plgd.bench.plot import plot_speedups
+from plgd.bench.compare.command import load_plotter
+from plgd.bench.compare.measure import geometric_means, measure
+from plgd.bench.compare.plot import plot_speedups
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, Environment
 from plgd.errors import BenchError
@@ -87,7 +87,7 @@ def test_plot_that_cannot_be_written_is_refused(name: str, result: BenchResult, 
 
 def test_missing_plotting_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib, --plot names the extra to install."""
-    monkeypatch.delitem(sys.modules, "plgd.bench.plot")
+    monkeypatch.delitem(sys.modules, "plgd.bench.compare.plot")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(BenchError, match=r'pip install "plgd\[bench\]"'):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from plgd.bench.prompts import tokenize
-from plgd.bench.workloads import WORKLOADS, EditWorkload
+from plgd.bench.compare.prompts import tokenize
+from plgd.bench.compare.workloads import WORKLOADS, EditWorkload
 from plgd.documents.document import Document
 from plgd.edits.prompt import make_prompt
 from plgd.protocol.edits import LineRange

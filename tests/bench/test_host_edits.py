@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from characters import pieces
-from plgd.bench.cost_tables import load_cost_tables
-from plgd.bench.host_edits import EDIT_LINES, TABLE, make_document, measure_edit, train_tokenizer
-from plgd.bench.material import make_traces
-from plgd.bench.pairs import FilePair
-from plgd.bench.replay import REPLAYED
-from plgd.bench.synthetic import SYNTHETIC
-from plgd.bench.trace import PlainTokenizer, Trace, stops_at_end
-from plgd.bench.trace_target import TraceTarget
+from plgd.bench.host.edits import EDIT_LINES, TABLE, make_document, measure_edit, train_tokenizer
+from plgd.bench.material.choice import make_traces
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.material.synthetic import SYNTHETIC
+from plgd.bench.replay.cost_tables import load_cost_tables
+from plgd.bench.replay.run import REPLAYED
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import PlainTokenizer, Trace, stops_at_end
 from plgd.engine.session import Session
 
 N_REPLY = 1500

@@ -20,18 +20,18 @@ from rich.console import Console
 from characters import characters
 from plgd.bench.deadline import Deadline
 from plgd.bench.machine import Machine, open_machine
-from plgd.bench.material import make_traces
-from plgd.bench.pairs import FilePair
-from plgd.bench.price import price_round
-from plgd.bench.replay import REPLAYED
+from plgd.bench.material.choice import make_traces
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.replay.price import price_round
+from plgd.bench.replay.run import REPLAYED
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import Trace
 from plgd.bench.results import Environment
-from plgd.bench.timed_trace import record_reply
-from plgd.bench.trace import Trace
-from plgd.bench.trace_report import show_traces
-from plgd.bench.trace_results import TracesResult
-from plgd.bench.trace_run import TIMED, TimedTrace, corrected, judge, mean, time_policies
-from plgd.bench.trace_target import TraceTarget
-from plgd.bench.traces_command import choose_traces
+from plgd.bench.traces.command import choose_traces
+from plgd.bench.traces.report import show_traces
+from plgd.bench.traces.results import TracesResult
+from plgd.bench.traces.run import TIMED, TimedTrace, corrected, judge, mean, time_policies
+from plgd.bench.traces.timed import record_reply
 from plgd.config import Config
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plgd.bench.arms import Reply
+from plgd.bench.compare.arms import Reply
 from plgd.engine.stats import Stats
 
 __all__ = ("TimedArm", "timed_reply")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from characters import pieces
-from plgd.bench.trace import PlainTokenizer
+from plgd.bench.replay.trace import PlainTokenizer
 from plgd.engine.file_draft import FileDraftProposer
 from plgd.engine.sources import BYTES_PER_TOKEN, MAX_SOURCE_TOKENS
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from plgd.bench.arms import Arm
-from plgd.bench.measure import geometric_means, measure
+from plgd.bench.compare.arms import Arm
+from plgd.bench.compare.measure import geometric_means, measure
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, Environment
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import mlx.core as mx
 from mlx.utils import tree_flatten
 
+from plgd.bench.compare.prompts import tokenize
+from plgd.bench.compare.workloads import WORKLOADS
 from plgd.bench.machine import open_machine
-from plgd.bench.prompts import tokenize
-from plgd.bench.workloads import WORKLOADS
 from plgd.config import load_config
 from plgd.models.catalog import resolve
 from plgd.paths import Paths

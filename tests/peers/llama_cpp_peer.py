@@ -18,7 +18,7 @@ from llama_cpp import Llama
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
 from peers.contest import compete
-from plgd.bench.arms import Arm, Reply
+from plgd.bench.compare.arms import Arm, Reply
 
 CONTEXT = 4096
 

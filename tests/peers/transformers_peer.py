@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModelForCausalLM, GenerationConfig, StoppingCriteria, StoppingCriteriaList
 
 from peers.contest import compete
-from plgd.bench.arms import Arm, Reply
+from plgd.bench.compare.arms import Arm, Reply
 
 
 class FirstToken(StoppingCriteria):  # type: ignore[misc]  # transformers is not annotated

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plgd.bench.bound import bound_ms, can_be_aligned, copied_runs
+from plgd.bench.replay.bound import bound_ms, can_be_aligned, copied_runs
 from plgd.engine.cost import StepCosts
 
 

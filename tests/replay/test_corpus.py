@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plgd.bench.corpus import Package, Release, fetch_release, load_corpus, read_listing
+from plgd.bench.material.corpus import Package, Release, fetch_release, load_corpus, read_listing
 from plgd.errors import BenchError
 from releases import CHANGED, LONG, make_archives
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plgd.bench.cost_tables import load_cost_tables
+from plgd.bench.replay.cost_tables import load_cost_tables
 from plgd.engine.cost import StepCosts
 from plgd.errors import BenchError
 

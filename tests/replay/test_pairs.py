@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plgd.bench.pairs import FilePair, archive_texts, choose_pairs, pairs_from_archives, pairs_from_folders
+from plgd.bench.material.pairs import FilePair, archive_texts, choose_pairs, pairs_from_archives, pairs_from_folders
 from plgd.errors import BenchError
 from releases import CHANGED, LONG, make_archives
 

@@ -11,12 +11,12 @@ import pytest
 
 from characters import pieces
 from plgd import client, errors
-from plgd.bench.cost_tables import load_cost_tables
-from plgd.bench.pairs import FilePair
-from plgd.bench.replay import REPLAYED, replay, replay_trace
-from plgd.bench.synthetic import ADVERSARIAL, edit_of, instruction_of, unforeseen
-from plgd.bench.trace import Trace, make_trace
-from plgd.bench.trace_target import TraceTarget
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.material.synthetic import ADVERSARIAL, edit_of, instruction_of, unforeseen
+from plgd.bench.replay.cost_tables import load_cost_tables
+from plgd.bench.replay.run import REPLAYED, replay, replay_trace
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import Trace, make_trace
 from plgd.engine.file_draft import FileDraftProposer
 from plgd.engine.session import Session
 from plgd.engine.stops import Stops

@@ -16,15 +16,15 @@ from tokenizers import Tokenizer as TokenizerFile
 from tokenizers.models import BPE
 
 from characters import characters
-from plgd.bench.bound import bound_ms, copied_runs
-from plgd.bench.cost_tables import load_cost_tables
-from plgd.bench.material import make_traces
+from plgd.bench.material.choice import make_traces
+from plgd.bench.material.pairs import FilePair
 from plgd.bench.options import add_options
-from plgd.bench.pairs import FilePair
-from plgd.bench.replay import REPLAYED, replay, replay_trace
-from plgd.bench.replay_command import ReplayReport, load_plotter, run, show_replay
-from plgd.bench.trace import Trace, make_trace, open_tokenizer
-from plgd.bench.trace_target import TraceTarget
+from plgd.bench.replay.bound import bound_ms, copied_runs
+from plgd.bench.replay.command import ReplayReport, load_plotter, run, show_replay
+from plgd.bench.replay.cost_tables import load_cost_tables
+from plgd.bench.replay.run import REPLAYED, replay, replay_trace
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import Trace, make_trace, open_tokenizer
 from plgd.errors import BenchError
 from releases import CHANGED, LONG
 

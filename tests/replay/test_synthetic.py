@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from plgd.bench.pairs import FilePair
-from plgd.bench.synthetic import ADVERSARIAL, SYNTHETIC, edit_of, unforeseen
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.material.synthetic import ADVERSARIAL, SYNTHETIC, edit_of, unforeseen
 
 PYTHON = '''"""Totals."""
 

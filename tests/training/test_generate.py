@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 import training
-from plgd.bench.corpus import read_listing
+from plgd.bench.material.corpus import read_listing
 from plgd.text.lines import split_lines
 from training.cases import Case, read_cases
 from training.corpus import CorpusText, read_sources

@@ -18,12 +18,12 @@ __all__ = ("RUNNERS", "run_bench")
 
 # Each runs in `run(arguments, console)`. Only the one that is asked for is imported: a replay needs no mlx.
 RUNNERS: Final = {
-    "compare": "plgd.bench.compare",
+    "compare": "plgd.bench.compare.command",
     "divergences": "plgd.bench.divergence",
     "edits": "plgd.bench.edits",
-    "host": "plgd.bench.host",
-    "replay": "plgd.bench.replay_command",
-    "traces": "plgd.bench.traces_command",
+    "host": "plgd.bench.host.command",
+    "replay": "plgd.bench.replay.command",
+    "traces": "plgd.bench.traces.command",
     "warm": "plgd.bench.warm",
     "widths": "plgd.bench.widths",
 }

@@ -12,13 +12,13 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from plgd.bench.compare.measure import find_divergence
+from plgd.bench.compare.prompts import tokenize
+from plgd.bench.compare.workloads import WORKLOADS
 from plgd.bench.machine import open_machine
-from plgd.bench.measure import find_divergence
 from plgd.bench.progress import Progress
-from plgd.bench.prompts import tokenize
 from plgd.bench.report import describe_environment
 from plgd.bench.results import Environment, Record
-from plgd.bench.workloads import WORKLOADS
 from plgd.config import load_config
 from plgd.engine.fixed import FixedGovernor
 from plgd.engine.model import Model

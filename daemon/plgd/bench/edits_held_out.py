@@ -14,10 +14,10 @@ from typing import Final
 
 import msgspec
 
-from plgd.bench.corpus import Kind, Release, fetch_release
 from plgd.bench.edits_pieces import Piece, spell
 from plgd.bench.edits_suite import SuiteEdit
-from plgd.bench.pairs import archive_texts
+from plgd.bench.material.corpus import Kind, Release, fetch_release
+from plgd.bench.material.pairs import archive_texts
 from plgd.errors import BenchError
 from plgd.protocol.edits import LineRange
 

@@ -7,8 +7,8 @@ import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from plgd.bench.plain import PlainArm
-from plgd.bench.recorded_network import RecordedNetwork
+from plgd.bench.compare.plain import PlainArm
+from plgd.bench.compare.recorded_network import RecordedNetwork
 from plgd.bench.results import Environment
 from plgd.config import Config
 from plgd.engine.cost import StepCosts

@@ -10,7 +10,7 @@ import os.path
 from pathlib import Path
 from typing import Final
 
-from plgd.bench.workloads import WORKLOADS
+from plgd.bench.compare.workloads import WORKLOADS
 
 __all__ = ("ARMS", "DEFAULT_REPEATS", "FILE", "MODES_OF", "PLAIN", "add_options", "find_misplaced", "whole_number")
 

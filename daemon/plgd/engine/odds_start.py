@@ -1,4 +1,4 @@
-"""The weights that the odds begin with, fitted to replays by `python -m plgd.bench.fit`."""
+"""The weights that the odds begin with, fitted to replays by `python -m plgd.bench.replay.fit`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from plgd.bench.pairs import FilePair, choose_pairs, pairs_from_archives
+from plgd.bench.material.pairs import FilePair, choose_pairs, pairs_from_archives
 from plgd.errors import BenchError
 
 __all__ = (
@@ -28,7 +28,7 @@ __all__ = (
     "read_listing",
 )
 
-LISTING: Final = Path(__file__).parent / "data" / "corpus.toml"
+LISTING: Final = Path(__file__).parents[1] / "data" / "corpus.toml"
 
 Part = Literal["tuning", "held-out"]
 Kind = Literal["wheel", "sdist", "npm"]

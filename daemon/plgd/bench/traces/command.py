@@ -14,14 +14,14 @@ from rich.console import Console
 
 from plgd.bench.deadline import Deadline
 from plgd.bench.machine import Machine, know_costs, open_machine
-from plgd.bench.material import KINDS, RELEASE, choose, load_pairs, make_traces
+from plgd.bench.material.choice import KINDS, RELEASE, choose, load_pairs, make_traces
 from plgd.bench.progress import Progress
-from plgd.bench.replay import REPLAYED
-from plgd.bench.timed_trace import record_reply
-from plgd.bench.trace import OVERHANG, Trace
-from plgd.bench.trace_report import show_traces
-from plgd.bench.trace_results import TracesResult
-from plgd.bench.trace_run import TIMED, TimedTrace, corrected, judge, mean, time_policies
+from plgd.bench.replay.run import REPLAYED
+from plgd.bench.replay.trace import OVERHANG, Trace
+from plgd.bench.traces.report import show_traces
+from plgd.bench.traces.results import TracesResult
+from plgd.bench.traces.run import TIMED, TimedTrace, corrected, judge, mean, time_policies
+from plgd.bench.traces.timed import record_reply
 from plgd.config import load_config
 from plgd.engine.correction import LiveCosts
 from plgd.errors import BenchError

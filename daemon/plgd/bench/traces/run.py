@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from plgd.bench.replay import REPLAYED, Fare, replay_trace
-from plgd.bench.timed_trace import TimedReply, time_trace
-from plgd.bench.trace import Trace
-from plgd.bench.trace_results import PolicyTime, TraceMeans, TraceResult
+from plgd.bench.replay.run import REPLAYED, Fare, replay_trace
+from plgd.bench.replay.trace import Trace
+from plgd.bench.traces.results import PolicyTime, TraceMeans, TraceResult
+from plgd.bench.traces.timed import TimedReply, time_trace
 from plgd.engine.codec import SpanCodec
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from plgd.bench.pairs import FilePair
+from plgd.bench.material.pairs import FilePair
 
 __all__ = (
     "ADVERSARIAL",

@@ -8,10 +8,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from plgd.bench.corpus import load_corpus, read_listing
-from plgd.bench.pairs import FilePair, pairs_from_folders
-from plgd.bench.synthetic import ADVERSARIAL, SYNTHETIC, edit_of, instruction_of, unforeseen
-from plgd.bench.trace import Trace, make_trace
+from plgd.bench.material.corpus import load_corpus, read_listing
+from plgd.bench.material.pairs import FilePair, pairs_from_folders
+from plgd.bench.material.synthetic import ADVERSARIAL, SYNTHETIC, edit_of, instruction_of, unforeseen
+from plgd.bench.replay.trace import Trace, make_trace
 from plgd.engine.model import Tokenizer
 from plgd.errors import BenchError
 from plgd.paths import Paths

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from plgd.bench.arms import Arm, Reply
+from plgd.bench.compare.arms import Arm, Reply
 from plgd.bench.options import PLAIN
 from plgd.bench.results import ArmResult, WorkloadResult
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plgd.bench.price import Prices, price_round
+from plgd.bench.replay.price import Prices, price_round
 from plgd.errors import EngineError, RollbackFailed
 
 __all__ = ("TraceTarget",)

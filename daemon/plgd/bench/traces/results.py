@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plgd.bench.replay import Fare
+from plgd.bench.replay.run import Fare
 from plgd.bench.results import Environment, Record
 
 __all__ = ("PolicyTime", "TraceMeans", "TraceResult", "TracesResult")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from plgd.bench.recordings import RECORDINGS
-from plgd.bench.workloads import EditWorkload, Workload
+from plgd.bench.compare.recordings import RECORDINGS
+from plgd.bench.compare.workloads import EditWorkload, Workload
 from plgd.documents.document import Document
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.engine.model import Model, Tokenizer

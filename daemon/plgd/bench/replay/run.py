@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from plgd.bench.bound import bound_ms, copied_runs
-from plgd.bench.trace import Trace, stops_at_end
-from plgd.bench.trace_target import TraceTarget
+from plgd.bench.replay.bound import bound_ms, copied_runs
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import Trace, stops_at_end
 from plgd.engine.codec import SpanCodec
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts
@@ -161,7 +161,7 @@ def replay_trace(
         policy: what drafts.
         costs: the device's prices.
         codec: the tokenizer that the trace was made with.
-        pipelines: see `plgd.bench.trace_target`.
+        pipelines: see `plgd.bench.replay.target`.
 
     Raises:
         EngineError: the trace and the loop disagree.

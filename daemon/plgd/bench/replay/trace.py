@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer as TokenizerFile
 
-from plgd.bench.pairs import FilePair
+from plgd.bench.material.pairs import FilePair
 from plgd.documents.document import Document
 from plgd.edits.announced import announced
 from plgd.edits.prompt import make_prompt

@@ -14,13 +14,13 @@ import msgspec
 from tokenizers import Tokenizer as TokenizerFile
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
-from plgd.bench.cost_tables import load_cost_tables
-from plgd.bench.material import make_traces
-from plgd.bench.pairs import FilePair
-from plgd.bench.replay import REPLAYED
-from plgd.bench.synthetic import SYNTHETIC
-from plgd.bench.trace import PlainTokenizer, Trace, stops_at_end
-from plgd.bench.trace_target import TraceTarget
+from plgd.bench.material.choice import make_traces
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.material.synthetic import SYNTHETIC
+from plgd.bench.replay.cost_tables import load_cost_tables
+from plgd.bench.replay.run import REPLAYED
+from plgd.bench.replay.target import TraceTarget
+from plgd.bench.replay.trace import PlainTokenizer, Trace, stops_at_end
 from plgd.engine.session import Session
 
 __all__ = ("EDIT_LINES", "EditHostCost", "make_document", "make_edits", "measure_edit", "train_tokenizer")

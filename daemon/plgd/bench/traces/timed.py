@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from plgd.bench.price import price_round
-from plgd.bench.replay import ReplayedPolicy
-from plgd.bench.trace import Trace, stops_at_end
+from plgd.bench.replay.price import price_round
+from plgd.bench.replay.run import ReplayedPolicy
+from plgd.bench.replay.trace import Trace, stops_at_end
 from plgd.engine.codec import SpanCodec
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts

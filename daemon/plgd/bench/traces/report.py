@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from plgd.bench.report import describe_environment
-from plgd.bench.trace_results import PolicyTime, TracesResult
-from plgd.bench.trace_run import TIMED
+from plgd.bench.traces.results import PolicyTime, TracesResult
+from plgd.bench.traces.run import TIMED
 
 __all__ = ("show_traces",)
 

@@ -11,12 +11,12 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from plgd.bench.bound import can_be_aligned
-from plgd.bench.cost_tables import SHIPPED, load_cost_tables
-from plgd.bench.material import KINDS, RELEASE, choose, load_pairs, make_traces
+from plgd.bench.material.choice import KINDS, RELEASE, choose, load_pairs, make_traces
 from plgd.bench.progress import Progress
-from plgd.bench.replay import REPLAYED, TableResult, replay
-from plgd.bench.trace import open_tokenizer
+from plgd.bench.replay.bound import can_be_aligned
+from plgd.bench.replay.cost_tables import SHIPPED, load_cost_tables
+from plgd.bench.replay.run import REPLAYED, TableResult, replay
+from plgd.bench.replay.trace import open_tokenizer
 from plgd.config import load_config
 from plgd.errors import BenchError
 from plgd.models.catalog import resolve
@@ -84,7 +84,7 @@ def load_plotter() -> Callable[[dict[str, TableResult], Path], None]:
         BenchError: matplotlib is missing.
     """
     try:
-        module = importlib.import_module("plgd.bench.replay_plot")
+        module = importlib.import_module("plgd.bench.replay.plot")
     except ModuleNotFoundError as error:
         raise BenchError.needs(error.name or "a module", "bench") from error
     plot: Callable[[dict[str, TableResult], Path], None] = module.plot_replay

@@ -14,8 +14,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from plgd.bench.free_target import FreeTarget
-from plgd.bench.host_edits import EDIT_LINES, make_edits, measure_edit
+from plgd.bench.host.edits import EDIT_LINES, make_edits, measure_edit
+from plgd.bench.host.free_target import FreeTarget
 from plgd.bench.options import DEFAULT_REPEATS
 from plgd.engine.governor import POLICIES, make_governor, make_proposer
 from plgd.engine.session import Session

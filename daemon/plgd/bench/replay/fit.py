@@ -1,4 +1,4 @@
-"""Fits the weights that the odds begin with: `python -m plgd.bench.fit TOKENIZER_DIR`.
+"""Fits the weights that the odds begin with: `python -m plgd.bench.replay.fit TOKENIZER_DIR`.
 
 It replays the tuning part of the corpus, every synthetic edit and replies that rewrite nothing, lets the odds learn
 from each token, more slowly from pass to pass, and prints what `plgd.engine.odds_start` is to hold.
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from plgd.bench.corpus import load_corpus, read_listing
-from plgd.bench.material import KINDS, make_traces
-from plgd.bench.pairs import FilePair
-from plgd.bench.trace import PlainTokenizer, Trace, open_tokenizer
+from plgd.bench.material.choice import KINDS, make_traces
+from plgd.bench.material.corpus import load_corpus, read_listing
+from plgd.bench.material.pairs import FilePair
+from plgd.bench.replay.trace import PlainTokenizer, Trace, open_tokenizer
 from plgd.engine.file_draft import FileDraftProposer
 from plgd.engine.odds import Odds, Traits
 from plgd.engine.odds_start import StartWeights

@@ -13,15 +13,15 @@ from typing import Final
 import msgspec
 from rich.console import Console
 
-from plgd.bench.arms import Arm, PolicyArm
+from plgd.bench.compare.arms import Arm, PolicyArm
+from plgd.bench.compare.measure import geometric_means, measure
+from plgd.bench.compare.prompts import record, tokenize, tokenize_source
+from plgd.bench.compare.workloads import WORKLOADS, ChatWorkload
 from plgd.bench.machine import Machine, know_costs, open_machine
-from plgd.bench.measure import geometric_means, measure
 from plgd.bench.options import ARMS, DEFAULT_REPEATS, FILE, PLAIN
 from plgd.bench.progress import Progress
-from plgd.bench.prompts import record, tokenize, tokenize_source
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, WorkloadResult
-from plgd.bench.workloads import WORKLOADS, ChatWorkload
 from plgd.config import Config, load_config
 from plgd.engine.correction import LiveCosts
 from plgd.engine.drafting import make_file_proposer
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 def load_plotter() -> Callable[[BenchResult, Path], None]:
     """Find out before anything is measured whether a plot can be drawn."""
     try:
-        plot: Callable[[BenchResult, Path], None] = importlib.import_module("plgd.bench.plot").plot_speedups
+        plot: Callable[[BenchResult, Path], None] = importlib.import_module("plgd.bench.compare.plot").plot_speedups
     except ModuleNotFoundError as error:
         raise BenchError.needs(error.name or "a module", "bench") from error
     return plot

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from plgd.bench.replay import TableResult
+from plgd.bench.replay.run import TableResult
 from plgd.errors import BenchError
 
 __all__ = ("plot_replay",)

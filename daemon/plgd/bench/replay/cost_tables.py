@@ -13,7 +13,7 @@ from plgd.errors import BenchError
 
 __all__ = ("SHIPPED", "Measured", "Row", "load_cost_tables")
 
-SHIPPED: Final = Path(__file__).parent / "data" / "cost-tables.toml"
+SHIPPED: Final = Path(__file__).parents[1] / "data" / "cost-tables.toml"
 
 # The widest round of a table that does not say where it ends: the longest draft of the `cost` policy and its head.
 MAX_WIDTH: Final = 129

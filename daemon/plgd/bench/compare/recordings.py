@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from plgd.bench.workloads import ARRAY, FUNCTION
+from plgd.bench.compare.workloads import ARRAY, FUNCTION
 
 __all__ = ("RECORDINGS",)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import mlx.core as mx
 from mlx_lm.generate import generate_step
 
-from plgd.bench.arms import Reply
+from plgd.bench.compare.arms import Reply
 from plgd.bench.options import PLAIN
 
 __all__ = ("PlainArm",)

@@ -1,0 +1,1 @@
+"""Ways to decode, compared on reference workloads."""

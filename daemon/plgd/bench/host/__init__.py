@@ -1,0 +1,1 @@
+"""The time of plgd's own loop, without a model."""

@@ -1,0 +1,1 @@
+"""Drafting replayed on edits whose reply is known, without a model."""
