@@ -49,7 +49,8 @@ export class Marks {
   }
 
   private paint(): void {
-    for (const editor of window.visibleTextEditors) this.paintOne(editor);
+    // The sides of a diff, which have no column of their own, are coloured by the diff.
+    for (const editor of window.visibleTextEditors) if (editor.viewColumn !== undefined) this.paintOne(editor);
   }
 
   private paintOne(editor: TextEditor): void {

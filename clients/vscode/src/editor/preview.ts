@@ -4,6 +4,7 @@ import {
   commands,
   Disposable,
   EventEmitter,
+  Range,
   TabInputTextDiff,
   type TextDocument,
   type TextDocumentContentProvider,
@@ -12,7 +13,7 @@ import {
   workspace,
 } from "vscode";
 import type { Proposal } from "../protocol/messages";
-import { proposedText } from "../review/hunks";
+import { place, proposedText } from "../review/hunks";
 import type { Proposals } from "../review/proposals";
 
 export const SCHEME = "plgd-proposal";
@@ -46,7 +47,10 @@ export class Preview implements TextDocumentContentProvider {
     return proposedText(document.getText(), proposal.hunks);
   }
 
-  async show(proposal: Proposal): Promise<void> {
+  /** Open the diff with the cursor at one of its hunks, or at the first. */
+  async show(proposal: Proposal, hunk?: number): Promise<void> {
+    const placed = place(proposal.hunks);
+    const line = (placed.find((one) => one.hunk.id === hunk) ?? placed[0])?.newStart ?? 0;
     const document = Uri.parse(proposal.uri);
     const name = document.path.split("/").at(-1) ?? proposal.uri;
     await commands.executeCommand(
@@ -54,7 +58,7 @@ export class Preview implements TextDocumentContentProvider {
       document,
       proposedUri(proposal),
       `${name}: ${proposal.instruction}`,
-      { preview: true },
+      { preview: true, selection: new Range(line, 0, line, 0) },
     );
   }
 

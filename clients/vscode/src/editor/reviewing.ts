@@ -2,7 +2,7 @@
 
 import { commands, Disposable, Range, Selection, TextEditorRevealType, Uri, window } from "vscode";
 import { type Decided, type Proposal, ServerCommands } from "../protocol/messages";
-import { hunkAt, neighbour, open, place, type Side, undecided } from "../review/hunks";
+import { hunkAt, neighbour, open, type Side, undecided } from "../review/hunks";
 import type { Proposals } from "../review/proposals";
 import type { Preview as Where } from "../settings/check";
 import { proposalWarning } from "../status/outcomes";
@@ -31,8 +31,8 @@ export class Reviewing {
       window.onDidChangeActiveTextEditor(() => {
         this.setContext();
       }),
-      command(Commands.accept, (given) => this.decide(ServerCommands.accept, given ?? this.atCursor())),
-      command(Commands.reject, (given) => this.decide(ServerCommands.reject, given ?? this.atCursor())),
+      command(Commands.accept, (given) => this.decideOne(ServerCommands.accept, given)),
+      command(Commands.reject, (given) => this.decideOne(ServerCommands.reject, given)),
       command(Commands.acceptAll, () => this.decideAll(ServerCommands.accept)),
       command(Commands.rejectAll, () => this.decideAll(ServerCommands.reject)),
       command(Commands.next, () => this.go(1)),
@@ -66,6 +66,13 @@ export class Reviewing {
     if (proposal === undefined || place === undefined) return undefined;
     const hunk = hunkAt(proposal.hunks, place.side, place.line);
     return hunk && { session: proposal.session, hunks: [hunk.id] };
+  }
+
+  /** Decide the hunk that was clicked, or the one at the cursor and go on to the next. */
+  private async decideOne(command: string, given: HunkReference | undefined): Promise<void> {
+    const hunk = given ?? this.atCursor();
+    await this.decide(command, hunk);
+    if (given === undefined && hunk !== undefined) await this.go(1);
   }
 
   /** Decide hunks; without any, since none is at the cursor, go to the next one instead of deciding what is not seen. */
@@ -115,10 +122,7 @@ export class Reviewing {
       window.setStatusBarMessage("plgd: nothing waits for review", 5000);
       return;
     }
-    await this.preview.show(proposal);
-    const hunk = place(proposal.hunks).find((one) => one.hunk.id === given?.hunks[0]);
-    if (hunk === undefined) return;
-    window.activeTextEditor?.revealRange(new Range(hunk.newStart, 0, hunk.newStart, 0), TextEditorRevealType.InCenter);
+    await this.preview.show(proposal, given?.hunks[0]);
   }
 
   private setContext(): void {
