@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,20 @@ def test_a_table_of_another_measurement_is_no_table(
     StepCosts.from_data(data)  # whole in itself
     file.write_text(json.dumps(data), encoding="utf-8")
     assert read_step_costs(tiny_model, tmp_path) is None
+
+
+@pytest.mark.parametrize(("factor", "is_kept"), [(2.5, True), (40.0, False)])
+def test_a_table_whose_wide_rounds_are_dearer_than_narrow_ones_is_no_table(
+    tiny_model: MlxModel, tmp_path: Path, factor: float, *, is_kept: bool
+) -> None:
+    """What no round would correct, as none would be so wide, is measured again; what kernels may cost is believed."""
+    measured = measure_step_costs(tiny_model, clock=ticking)
+    rows = tuple(
+        tuple(cost if width < 32 else factor * cost for width, cost in zip(measured.widths, row, strict=True))
+        for row in measured.costs_ms
+    )
+    keep_step_costs(tiny_model, tmp_path, replace(measured, costs_ms=rows))
+    assert is_kept == (read_step_costs(tiny_model, tmp_path) is not None)
 
 
 def test_nothing_is_left_of_a_table_that_cannot_be_kept(tiny_model: MlxModel, tmp_path: Path) -> None:

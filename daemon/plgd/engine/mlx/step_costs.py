@@ -30,6 +30,11 @@ WIDTHS: Final = {
 CONTEXTS: Final = (256, 2048)
 N_REPEATS: Final = 3
 
+# A pass costs at most what its tokens cost in narrower ones; tiles of kernels make it half as dear again, as far as is
+# known. A table that says more than twice that is damaged, or of a machine that was busy with something else. Rounds
+# would not correct it: what is dear is never run.
+MOST_BEYOND_LINEAR: Final = 2.0
+
 
 def verify_widths(model: MlxModel) -> tuple[int, ...]:
     """Return the verify widths that are worth knowing on this device: the fixed ones where the model keeps to such."""
@@ -52,7 +57,7 @@ def read_step_costs(model: MlxModel, folder: Path) -> StepCosts | None:
     except (OSError, ValueError, RecursionError):
         # A table is measured again within seconds; no reason to bother anyone.
         return None
-    return costs if costs is not None and _is_of(costs, model) else None
+    return costs if costs is not None and _is_of(costs, model) and _is_plausible(costs) else None
 
 
 def measure_step_costs(
@@ -122,6 +127,17 @@ def _is_of(costs: StepCosts, model: MlxModel) -> bool:
     widths = verify_widths(model)
     is_measured = (costs.widths, costs.contexts) == (widths, _contexts(model, widths))
     return is_measured and costs.max_width == max(widths) and costs.padded == (model.shapes is not None)
+
+
+def _is_plausible(costs: StepCosts) -> bool:
+    """Tell whether no width is far dearer than the same tokens in narrower rounds."""
+    for row in costs.costs_ms:
+        per_token_ms = row[0]
+        for width, cost_ms in zip(costs.widths, row, strict=True):
+            if cost_ms > MOST_BEYOND_LINEAR * width * per_token_ms:
+                return False
+            per_token_ms = min(per_token_ms, cost_ms / width)
+    return True
 
 
 def _file(model: MlxModel, folder: Path) -> Path:
