@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-__all__ = ("Crash", "Disk", "watched_disk")
+__all__ = ("CALLS", "Crash", "Disk", "watched_disk")
 
 # Everything by which a transaction changes the disk. `Path` calls these, too.
-_CALLS = ("open", "write", "fsync", "link", "replace", "unlink", "mkdir", "fchmod", "fchown")
+CALLS = ("open", "write", "fsync", "link", "replace", "unlink", "mkdir", "fchmod", "fchown")
 
 
 class Crash(BaseException):
@@ -22,11 +22,25 @@ class Crash(BaseException):
 class Disk:
     """Counts calls and dies at one of them, or lets it fail.
 
+    Args:
+        dies_at: the call that is not made any more, counted from 0.
+        fails_at: the call that fails.
+        error: how it fails.
+        die: ends the process, where one is to end.
+
     Attributes:
         calls: what was called, with the first argument.
     """
 
-    def __init__(self, *, dies_at: int | None = None, fails_at: int | None = None, error: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        dies_at: int | None = None,
+        fails_at: int | None = None,
+        error: int = 0,
+        die: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._die = die
         self.calls: list[tuple[str, object]] = []
         self._dies_at = dies_at
         self._fails_at = fails_at
@@ -40,6 +54,7 @@ class Disk:
                 return call(*arguments, **options)
             number = len(self.calls)
             if self._dies_at is not None and number >= self._dies_at:
+                self._die()
                 raise Crash
             self.calls.append((name, arguments[0]))
             if number == self._fails_at:
@@ -57,6 +72,6 @@ def watched_disk(
     """Let every change of the disk go through a double until the block ends."""
     disk = Disk(dies_at=dies_at, fails_at=fails_at, error=error)
     with monkeypatch.context() as patch:
-        for name in _CALLS:
+        for name in CALLS:
             patch.setattr(os, name, disk.wrap(name, getattr(os, name)))
         yield disk
