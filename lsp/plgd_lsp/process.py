@@ -76,7 +76,9 @@ async def serve(
 
 async def _serve_stdio(output: BinaryIO) -> int:
     paths = Paths.from_environment()
-    return await serve(Reader(0), Writer(output), paths, *_read_presets(paths))
+    reader = Reader(0, output)
+    await reader.open()
+    return await serve(reader, Writer(output), paths, *_read_presets(paths))
 
 
 async def _stop_when(happened: asyncio.Event, stop: threading.Event, group: TaskGroup) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import sys
 import threading
 from typing import BinaryIO, Final
@@ -16,19 +17,28 @@ _HEADER_LIMIT: Final = 1 << 16
 
 
 class Reader:
-    """Standard input, read by a thread that does not keep the process alive.
-
-    Pipes could be polled; files and terminals cannot, and an editor may start the server on any of them.
+    """Standard input.
 
     Args:
         fd: the file descriptor to read.
+        output: where the answers go.
     """
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, output: BinaryIO) -> None:
         self._fd = fd
+        self._output = output
         self._loop = asyncio.get_running_loop()
         self._stream = asyncio.StreamReader(limit=_HEADER_LIMIT)
-        threading.Thread(target=self._read, name="plgd-lsp-input", daemon=True).start()
+
+    async def open(self) -> None:
+        """Begin to read."""
+        if _is_pipe(self._fd) and not _is_same(self._fd, self._output.fileno()):
+            pipe = os.fdopen(self._fd, "rb", buffering=0, closefd=False)
+            await self._loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self._stream), pipe)
+        else:
+            # A file or a terminal cannot be polled, and what answers go to as well must not be made non-blocking. The
+            # thread does not keep the process alive.
+            threading.Thread(target=self._read, name="plgd-lsp-input", daemon=True).start()
 
     async def readline(self) -> bytes:
         """Return the next line with its ending, or nothing at the end of input or of a line that is no header's."""
@@ -86,6 +96,15 @@ class Writer:
 
     def close(self) -> None:
         """Leave the file to whoever opened it."""
+
+
+def _is_pipe(fd: int) -> bool:
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_same(fd: int, other: int) -> bool:
+    return os.path.samestat(os.fstat(fd), os.fstat(other))
 
 
 def claim_stdout() -> BinaryIO:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,23 @@ def test_the_exit_code_says_how_it_ended() -> None:
     assert b'"positionEncoding": "utf-16"' in left.stdout
     assert (1, b"") == ((fled := run(begun + message("exit"))).returncode, fled.stderr)
     assert (1, b"") == ((cut := run(begun[:-3])).returncode, cut.stderr)
+
+
+@pytest.mark.usefixtures("paths")
+def test_any_file_can_be_the_input(tmp_path: Path) -> None:
+    """A file, as well as one socket for both directions, can be what the server talks over."""
+    session = initialize() + message("initialized", {}) + message("shutdown", None, 2) + message("exit")
+    recorded = tmp_path / "session"
+    recorded.write_bytes(session)
+    with recorded.open("rb") as file:
+        done = subprocess.run(COMMAND, stdin=file, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert (0, True) == (done.returncode, b'"serverInfo"' in done.stdout)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, subprocess.Popen(COMMAND, stdin=theirs, stdout=theirs) as server:
+        theirs.close()
+        ours.sendall(session)
+        assert ours.recv(4096).startswith(b"Content-Length")
+        assert 0 == server.wait(PATIENCE_S)
 
 
 @pytest.mark.usefixtures("paths")
