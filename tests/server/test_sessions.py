@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from msgspec.structs import replace
 
 from plgd.documents.document import Document
+from plgd.edits.write import replace_file
 from plgd.errors import InvalidParams, ReadOnlyTarget, SessionUnknown, UnsavedChanges
 from plgd.paths import Paths
 from plgd.protocol.docs import example_result
@@ -285,6 +287,29 @@ def test_sessions_expire() -> None:
     assert is_known(sessions, "a")
     now = 3700.0
     assert (True, False) == (is_known(sessions, "a"), is_known(sessions, "b"))
+
+
+async def test_a_hunk_that_is_being_written_cannot_be_rejected(
+    paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reject that comes while the hunk goes to disk waits, and is refused: what it would say is not so."""
+    gate = Gate(is_open=False)
+
+    def writing(path: Path, data: bytes, expected: str) -> bool:
+        gate.pass_through()
+        return replace_file(path, data, expected)
+
+    monkeypatch.setattr("plgd.edits.apply.replace_file", writing)
+    async with proposed(paths, source) as (client, session):
+        await client.ask(1, "edit/accept", {"session": session, "hunks": [0]})
+        await anyio.to_thread.run_sync(gate.wait_reached)
+        await client.ask(2, "edit/reject", {"session": session, "hunks": [0]})
+        await client.ask(3, "ping")
+        assert 3 == (await client.read())["id"]
+        gate.open()
+        assert "applied" == (await client.answer(1))["result"]["status"]
+        assert InvalidParams.code == (await client.error(2))[0]
+        assert with_hunks(0) == text_of(source)
 
 
 async def test_accepts_at_once_are_all_there(paths: Paths, source: Path) -> None:
