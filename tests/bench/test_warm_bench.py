@@ -9,6 +9,7 @@ import pytest
 
 from plgd.bench.first_token import begin_edit, measure_first_token
 from plgd.bench.keystrokes import long_text, measure_keystrokes
+from plgd.bench.warm import text_of
 from plgd.config import EngineConfig
 from plgd.documents.warm import WarmStore
 from scripted_model import ByteTokenizer, ScriptedModel
@@ -49,6 +50,15 @@ def test_keystrokes_are_timed_one_by_one() -> None:
     assert (100, 60) == (found.n_lines, found.n_keystrokes)
     assert len(long_text(100)) + 60 == found.n_tokens
     assert [1000.0] * 3 == [found.p50_ms, found.p99_ms, found.longest_ms]
+
+
+@pytest.mark.parametrize("n_tokens", [1, 45, 500, 8000])
+def test_texts_are_as_long_as_asked(n_tokens: int) -> None:
+    """A text is of whole lines, has no more tokens than asked for, and another line would be too much."""
+    text = text_of(ByteTokenizer(), n_tokens)
+    following = long_text(text.count("\n") + 1)
+    assert following.startswith(text)
+    assert len(text) <= n_tokens < len(following)
 
 
 def test_long_texts_have_their_lines() -> None:

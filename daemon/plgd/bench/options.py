@@ -34,6 +34,7 @@ MODES_OF: Final = {
     **dict.fromkeys(("suite", "speedup"), ("edits",)),
     **dict.fromkeys(("policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
     **dict.fromkeys(("n_traces", "max_seconds"), ("traces",)),
+    **dict.fromkeys(("lengths", "requests"), ("warm",)),
 }
 
 # Options of which the first leaves the second nothing to say.
@@ -92,6 +93,13 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
     traces = parser.add_argument_group("for traces")
     traces.add_argument("--n-traces", type=whole_number, metavar="N", help="edits of each kind (default 10)")
     traces.add_argument("--max-seconds", type=whole_number, metavar="N", help="begin no edit that would end later")
+    warm = parser.add_argument_group("for --warm")
+    warm.add_argument(
+        "--lengths", type=_whole_numbers, metavar="N,...", help="tokens of the texts (default 500,2000,8000)"
+    )
+    warm.add_argument(
+        "--requests", type=whole_number, metavar="N", help="random requests on a hundred documents (default 200)"
+    )
     edits = parser.add_argument_group("for --edits")
     edits.add_argument(
         "--suite",
@@ -168,6 +176,11 @@ def _picture(word: str) -> Path:
 def _names(word: str) -> tuple[str, ...]:
     """Take names with commas between them."""
     return tuple(word.split(","))
+
+
+def _whole_numbers(word: str) -> tuple[int, ...]:
+    """Take whole numbers of at least 1 with commas between them."""
+    return tuple(map(whole_number, word.split(",")))
 
 
 def _arms(word: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import argparse
 import os
 import random
 import time
+from bisect import bisect_right
 from typing import Final
 
 import msgspec
@@ -21,17 +22,20 @@ from plgd.bench.report import describe_environment
 from plgd.bench.results import Environment, Record
 from plgd.config import Config, load_config
 from plgd.documents.warm import WarmStore
+from plgd.engine.model import BorderedTokenizer
 from plgd.memory import resident_bytes
 from plgd.paths import Paths
 
-__all__ = ("Growth", "WarmBench", "run")
+__all__ = ("Growth", "WarmBench", "run", "text_of")
 
 LENGTHS: Final = (500, 2_000, 8_000)
 LONG_LINES: Final = 20_000
 KEYSTROKES: Final = 1_000
+# Of a prompt besides its text, and the first token.
+ROOM: Final = 160
 # Random requests: so many documents, of which the budget holds some.
 N_DOCUMENTS: Final = 100
-REQUESTS_PER_REPEAT: Final = 40
+REQUESTS: Final = 200
 BUDGET_BYTES: Final = 64 * 2**20
 
 
@@ -80,15 +84,15 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with Progress() as progress:
         machine = open_machine(arguments.model, (1, 2, 8, 16), paths, config, on_progress=progress.say)
         first_tokens = []
-        for n_tokens in LENGTHS:
-            if n_tokens + 128 > machine.model.context_limit:
+        for n_tokens in arguments.lengths or LENGTHS:
+            if n_tokens + ROOM > machine.model.context_limit:
                 continue
             progress.say(f"first token behind {n_tokens} tokens")
-            text = _text_of(machine, n_tokens)
+            text = text_of(machine.model.tokenizer, n_tokens)
             first_tokens.append(measure_first_token(machine.model, text, config.engine, n_repeats=n_repeats))
         progress.say("keystrokes")
         keystrokes = measure_keystrokes(machine.model.tokenizer, n_lines=LONG_LINES, n_keystrokes=KEYSTROKES)
-        growth = _measure_growth(machine, config, REQUESTS_PER_REPEAT * n_repeats, progress)
+        growth = _measure_growth(machine, config, arguments.requests or REQUESTS, progress)
     environment = msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2))
     found = WarmBench(
         environment=environment,
@@ -103,11 +107,11 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         _show(found, console)
 
 
-def _text_of(machine: Machine, n_tokens: int) -> str:
-    """Write a text of about so many tokens, whole lines of it."""
+def text_of(tokenizer: BorderedTokenizer, n_tokens: int) -> str:
+    """Write as many whole lines as have at most so many tokens together."""
     lines = long_text(n_tokens).splitlines(keepends=True)
-    per_line = len(machine.model.tokenizer.encode("".join(lines[:120]))) / 120
-    return "".join(lines[: int(n_tokens / per_line)])
+    n_lines = bisect_right(range(len(lines) + 1), n_tokens, key=lambda n: len(tokenizer.encode("".join(lines[:n]))))
+    return "".join(lines[: n_lines - 1])
 
 
 def _measure_growth(machine: Machine, config: Config, n_requests: int, progress: Progress) -> Growth:
@@ -140,10 +144,20 @@ def _measure_growth(machine: Machine, config: Config, n_requests: int, progress:
 def _show(found: WarmBench, console: Console) -> None:
     console.print(describe_environment(found.environment), highlight=False)
     table = Table(title="time to the first token, ms", title_justify="left")
-    for heading in ("prompt tokens", "warm tokens", "cold", "warm", "cold / warm", "rest and 2 steps", "tokens then"):
+    for heading in (
+        "prompt tokens",
+        "warm tokens",
+        "cold",
+        "warm",
+        "cold / warm",
+        "rest and 2 steps",
+        "ratio",
+        "tokens then",
+    ):
         table.add_column(heading, justify="right")
     for each in found.first_tokens:
-        times = (f"{each.cold_ms:.0f}", f"{each.warm_ms:.0f}", f"{each.speedup:.1f}", f"{each.bound_ms:.0f}")
+        times = (f"{each.cold_ms:.0f}", f"{each.warm_ms:.0f}", f"{each.speedup:.1f}")
+        times = (*times, f"{each.bound_ms:.0f}", f"{each.warm_ms / each.bound_ms:.2f}")
         table.add_row(f"{each.prompt_tokens:,}", f"{each.cached_tokens:,}", *times, str(each.first_tokens))
     console.print(table)
     keys, growth = found.keystrokes, found.growth
