@@ -5,11 +5,12 @@
  */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, watch } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { promisify } from "node:util";
 import { type Programs, Workbench } from "./workbench";
 
 const setting = process.env["PLGD_E2E"];
@@ -19,6 +20,8 @@ const programs = JSON.parse(setting) as Programs & { readonly pipe: string };
 const PRICES = "# 😀 prices\r\ntotal = 0\r\nfor price in prices:\r\n\ttotal += price\r\n\r\nprint(total)  # naïve";
 const RENAMED = PRICES.replaceAll("total", "sum_");
 const NOTES = "# plgd: shout\nname = 'ada'\n";
+
+const execFileAsync = promisify(execFile);
 
 let code: Workbench;
 
@@ -38,7 +41,10 @@ after(async () => {
 
 /** The model's reply to the edit that was asked last: the new text, as it sees it, with `\n` only. */
 async function reply(text: string): Promise<void> {
-  await writeFile(programs.pipe, `${text.replaceAll("\r\n", "\n")}\n\`\`\`\n`);
+  // Opening a pipe waits for its reader, in a process of its own so that the wait has a bound.
+  const writing = execFileAsync("sh", ["-c", 'cat > "$1"', "sh", programs.pipe], { timeout: 60_000 });
+  writing.child.stdin?.end(`${text.replaceAll("\r\n", "\n")}\n\`\`\`\n`);
+  await writing;
 }
 
 async function ask(instruction: string): Promise<void> {
@@ -69,6 +75,7 @@ test("an edit is shown as a diff, accepted change by change, and taken back step
   await reply(RENAMED);
   await code.diff.waitFor();
   await code.bar("3 to review").waitFor();
+  await code.page.locator(".statusbar-item", { hasText: "Ln 2, Col 1" }).waitFor();
   await code.button("Accept the Change").waitFor();
 
   await code.press("Control+Alt+Y");
@@ -94,7 +101,9 @@ test("an edit that was taken back can be accepted again, or rejected for good", 
 });
 
 test("shown in place, changes move along with typing, and one whose lines were changed is not written over", async () => {
-  code.set({ "plgd.preview": "inline" });
+  code.set({ "plgd.preview": "inline", "plgd.presets": [{ id: "x", title: "Now in place", instruction: "x" }] });
+  await code.bar("starting").waitFor();
+  await code.bar("sparkle").waitFor();
   await ask("Rename total to sum_.");
   await reply(RENAMED);
   await code.lens("Accept −1 +1").nth(2).waitFor();

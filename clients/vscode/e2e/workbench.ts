@@ -46,7 +46,7 @@ export class Workbench {
   static async start(programs: Programs, files: Record<string, string>): Promise<Workbench> {
     const home = mkdtempSync(path.join(tmpdir(), "plgd-code-"));
     const folder = path.join(home, "work");
-    mkdirSync(folder);
+    mkdirSync(path.join(folder, ".vscode"), { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
     mkdirSync(path.join(home, "User"));
     writeFileSync(path.join(home, "User", "settings.json"), JSON.stringify(SETTINGS));
@@ -139,9 +139,9 @@ export class Workbench {
     await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col 1` }).waitFor();
   }
 
-  /** Set the user's settings; those not named have their defaults. */
+  /** Set the folder's settings; those not named are the user's or have their defaults. */
   set(settings: Record<string, unknown>): void {
-    writeFileSync(path.join(this.home, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+    writeFileSync(path.join(this.folder, ".vscode", "settings.json"), JSON.stringify(settings));
   }
 
   /** Kill `plgd lsp` without warning. */
