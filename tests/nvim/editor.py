@@ -46,7 +46,6 @@ _RECORD: Final = """
 """
 
 _AFRESH: Final = """
-    if vim.lsp.is_enabled("plgd") then vim.lsp.enable("plgd", false) end
     vim.cmd("silent! only! | silent! %bwipeout! | set fixendofline")
     vim.fn.histdel("@")
     vim.ui.input = original_input or vim.ui.input
@@ -116,6 +115,9 @@ class Editor:
     def start_afresh(self, folder: Path) -> None:
         """Close everything, forget what was told, and go to a folder; the language server stays."""
         self.request("nvim_input", "<C-\\><C-n>")
+        if self.lua("return vim.lsp.is_enabled('plgd')"):
+            self.lua("vim.lsp.enable('plgd', false)")
+            self.stop_server()
         self.lua(_AFRESH)
         self.set_up(cmd=self.server)
         self.command(f"cd {folder}")

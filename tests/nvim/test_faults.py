@@ -79,6 +79,31 @@ def test_a_killed_language_server_is_started_again(editor: Editor, talker: Liste
     assert b"x = 1\n" == editor.bytes()
 
 
+def test_an_edit_that_ends_with_the_language_server_is_told(editor: Editor, talker: ListeningTalker) -> None:
+    """What was asked of a language server that is stopped then is told to be lost, and can be asked again."""
+    talker.reply = "x = 1\n"
+    editor.open("x.py", TEXT)
+    editor.command("Plgd! set it to one")
+    assert "applied" == editor.finished(1)["status"]
+    editor.command("undo")
+    editor.lua("vim.lsp.stop_client(vim.lsp.get_clients({ name = 'plgd' }), true) vim.cmd('Plgd! set it to one')")
+    editor.told("what was asked is lost")
+    editor.command("Plgd! set it to one")
+    assert "applied" == editor.finished(2)["status"]
+    assert b"x = 1\n" == editor.bytes()
+
+
+def test_a_language_server_that_cannot_start_is_told(bare: Editor) -> None:
+    """A command that is no language server is told when it ends, and nothing waits for ever."""
+    bare.set_up(cmd=["true", "lsp"])
+    bare.open("x.py", TEXT)
+    bare.command("Plgd change it")
+    bare.told("the language server ended with status 0; what was asked is lost, and the next :Plgd starts it")
+    bare.lua("told = {}")
+    bare.command("Plgd change it")
+    bare.told("the language server ended with status 0")
+
+
 def test_a_buffer_that_was_closed_meanwhile_is_told(editor: Editor, talker: ListeningTalker) -> None:
     """An edit whose buffer was closed before it came is told, and no other buffer is touched."""
     talker.reply = "x = 1\n"

@@ -10,8 +10,14 @@ local M = {}
 
 M.NAME = "plgd"
 
--- Functions that wait until a buffer is attached: buffer -> list.
-local waiting = {} ---@type table<integer, (fun(client: vim.lsp.Client))[]>
+---@class plgd.Waiting what waits until a buffer is attached
+---@field client_id integer?
+---@field uses (fun(client: vim.lsp.Client))[]
+
+local waiting = {} ---@type table<integer, plgd.Waiting>
+
+-- Commands that a client was sent and has not answered.
+local unanswered = {} ---@type table<integer, integer>
 
 --- Say why a buffer cannot be edited with plgd, if it cannot.
 ---@param buf integer
@@ -52,19 +58,42 @@ local function on_apply_edit(_, params, context)
   return result
 end
 
+-- Forgets what a client was to do; returns whether there was anything.
+local function drop(client_id)
+  local n_unanswered = unanswered[client_id] or 0
+  unanswered[client_id] = nil
+  for buf, wait in pairs(waiting) do
+    if wait.client_id == client_id then
+      waiting[buf] = nil
+      n_unanswered = n_unanswered + 1
+    end
+  end
+  local n_running = sessions.forget(function(session)
+    return session.client_id == client_id
+  end)
+  return n_unanswered + n_running > 0
+end
+
 local function on_exit(code, signal, client_id)
   vim.schedule(function()
-    waiting = {}
+    local has_lost = drop(client_id)
     -- 0 and 143 are a stop that was asked for.
-    if code ~= 0 and code ~= 143 or not vim.list_contains({ 0, 15 }, signal) then
+    if has_lost or code ~= 0 and code ~= 143 or not vim.list_contains({ 0, 15 }, signal) then
       local how = signal ~= 0 and ("by signal %d"):format(signal) or ("with status %d"):format(code)
-      notice.error("the language server ended %s; the next :Plgd starts it again (:checkhealth plgd)", how)
+      local lost = has_lost and "what was asked is lost, and " or ""
+      notice.error(
+        "the language server ended %s; %sthe next :Plgd starts it again (:checkhealth plgd)",
+        how,
+        lost
+      )
     end
-    sessions.forget(function(session)
-      return session.client_id == client_id
-    end)
-    sessions.status = nil
-    vim.cmd.redrawstatus({ bang = true })
+    local others = vim.tbl_filter(function(client)
+      return client.id ~= client_id
+    end, vim.lsp.get_clients({ name = M.NAME }))
+    if #others == 0 then
+      sessions.status = nil
+      vim.cmd.redrawstatus({ bang = true })
+    end
   end)
 end
 
@@ -133,14 +162,19 @@ function M.with_client(buf, use)
     )
     return
   end
-  waiting[buf] = waiting[buf] or {}
-  table.insert(waiting[buf], use)
-  if #waiting[buf] == 1 then
-    config = vim.tbl_extend("force", config, { name = M.NAME })
-    config.root_dir = type(config.root_dir) == "string" and config.root_dir or nil
-    if not vim.lsp.start(config, { bufnr = buf, reuse_client = config.reuse_client }) then
-      waiting[buf] = nil
-    end
+  if waiting[buf] then
+    table.insert(waiting[buf].uses, use)
+    return
+  end
+  config = vim.tbl_extend("force", config, { name = M.NAME })
+  config.root_dir = type(config.root_dir) == "string" and config.root_dir or nil
+  local wait = { uses = { use } }
+  waiting[buf] = wait
+  -- A server that runs already is attached before this returns.
+  wait.client_id = vim.lsp.start(config, { bufnr = buf, reuse_client = config.reuse_client })
+  if not wait.client_id then
+    -- Neovim has told why.
+    waiting[buf] = nil
   end
 end
 
@@ -150,9 +184,9 @@ vim.api.nvim_create_autocmd("LspAttach", {
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
     if client and client.name == M.NAME then
-      local uses = waiting[event.buf] or {}
+      local wait = waiting[event.buf]
       waiting[event.buf] = nil
-      for _, use in ipairs(uses) do
+      for _, use in ipairs(wait and wait.uses or {}) do
         use(client)
       end
     end
@@ -175,23 +209,27 @@ vim.api.nvim_create_autocmd("BufUnload", {
 ---@param buf integer
 ---@param command string
 ---@param argument table
----@param on_result? fun(result: table)
-function M.execute(client, buf, command, argument, on_result)
+function M.execute(client, buf, command, argument)
   if vim.lsp.buf_is_attached(buf, client.id) then
     resend(client, buf)
   end
   local params = { command = command, arguments = { argument } }
-  client:request("workspace/executeCommand", params, function(failure, result)
+  local function count(n)
+    unanswered[client.id] = (unanswered[client.id] or 0) + n
+  end
+  count(1)
+  local is_sent = client:request("workspace/executeCommand", params, function(failure, result)
+    count(-1)
     if failure then
       notice.error(failure.message)
     elseif result and result.session then
-      local instruction = result.instruction or argument.instruction
-      sessions.begin(result.session, client.id, buf, instruction)
-    end
-    if not failure and on_result then
-      on_result(result)
+      sessions.begin(result.session, client.id, buf, argument.instruction)
     end
   end, buf)
+  if not is_sent then
+    count(-1)
+    notice.error("the language server is ending; ask again")
+  end
 end
 
 return M

@@ -59,13 +59,17 @@ end
 
 --- Forget some sessions, and what they proposed.
 ---@param is_gone fun(session: plgd.Session): boolean
+---@return integer n_running how many of them had not ended
 function M.forget(is_gone)
+  local n_running = 0
   for id, session in pairs(all) do
     if is_gone(session) then
+      n_running = n_running + (session.state == "running" and 1 or 0)
       preview.clear(session)
       all[id] = nil
     end
   end
+  return n_running
 end
 
 -- Statuses that nobody has to worry about; the others are warnings, `failed` is an error.
