@@ -211,6 +211,7 @@ def test_the_sample_fits_and_is_the_same_every_time() -> None:
     assert {40} == {len(trace.reply) for trace in chosen}
     assert {"b.py"} == {trace.name for trace in chosen if trace.kind == "rename"}
     assert chosen == take(3, max_tokens=40)
+    assert all(trace.is_cut == (len(trace.reply) == 40) for trace in chosen)
     assert 10 == len(take(99, max_tokens=None))
 
 
@@ -270,7 +271,8 @@ def test_real_passes_follow_a_trace(tmp_path: Path) -> None:
     assert trace["n_tokens"] == trace["policies"]["off"]["n_rounds"] > trace["policies"]["cost"]["n_rounds"]
     assert 2 == len(trace["policies"]["cost"]["decode_ms"])
     assert data["means"]["cost"]["speedup"] > 0
-    assert [path.suffix for path in (tmp_path / "home").rglob("step-costs/*")] == [".json"]
+    # On a busy machine nothing is kept.
+    assert {path.suffix for path in (tmp_path / "home").rglob("step-costs/*")} <= {".json"}
 
 
 def test_every_pair_of_shapes_is_warmed_up(tmp_path: Path) -> None:

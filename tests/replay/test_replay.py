@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -192,3 +193,14 @@ def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"version": 1}', encoding="utf-8")
     with pytest.raises(BenchError, match=r"tokenizer\.json cannot be used: ."):
         open_tokenizer(tmp_path)
+
+
+def test_a_reply_that_is_cut_is_drafted_up_to_the_cut() -> None:
+    """Where only so many tokens are asked for, no draft holds more; where the end is the text's, a draft may."""
+    whole = replace(trace_of(), reply=trace_of().source[:100])
+    drafted = {
+        is_cut: replay_trace(replace(whole, is_cut=is_cut), REPLAYED["cost"], TABLES["h200-8b-q4"], characters()).stats
+        for is_cut in (True, False)
+    }
+    assert [100, 100] == [stats.n_tokens for stats in drafted.values()]
+    assert drafted[True].n_drafted < 100 < drafted[False].n_drafted

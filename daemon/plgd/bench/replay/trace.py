@@ -66,6 +66,7 @@ class Trace:
         source: tokens of the text to rewrite and of the fence that closes it.
         reply: tokens of the new text and of the fence that closes it.
         announced: what the instruction says that the reply replaces, and what by.
+        is_cut: the reply goes on, but no more of it was asked for.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Trace:
     source: tuple[int, ...]
     reply: tuple[int, ...]
     announced: tuple[tuple[str, str], ...] = ()
+    is_cut: bool = False
 
 
 def open_tokenizer(folder: Path) -> PlainTokenizer:
@@ -103,8 +105,10 @@ class _Length:
 
 
 def stops_at_end(trace: Trace) -> Stops:
-    """Return stops that end a reply with its trace."""
+    """Return stops that end a reply with its trace; only of a reply that is cut is it known beforehand where."""
     n_tokens = len(trace.reply)
+    if trace.is_cut:
+        return Stops(frozenset(), n_tokens, loop_guard=False)
     return Stops(frozenset(), n_tokens + OVERHANG, watcher=_Length(n_tokens), loop_guard=False)
 
 

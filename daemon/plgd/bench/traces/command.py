@@ -70,7 +70,9 @@ class _Run:
         reply = self._record(trace) if self.own else trace.reply
         if reply is None:
             return None
-        decoded = replace(trace, reply=reply)
+        decoded = trace
+        if self.own:
+            decoded = replace(trace, reply=reply, is_cut=reply[-1] not in self.machine.model.eos_tokens)
         led = self.machine.led_along([*trace.prompt, *reply]).model
         replies = time_policies(
             decoded,
@@ -174,7 +176,8 @@ def choose_traces(
     """
     by_kind: dict[str, list[Trace]] = {}
     for trace in traces:
-        cut = replace(trace, reply=trace.reply[:max_tokens])
+        is_cut = max_tokens is not None and len(trace.reply) > max_tokens
+        cut = replace(trace, reply=trace.reply[:max_tokens], is_cut=is_cut)
         longest = max(len(cut.reply), int(MAX_GROWTH * len(trace.source)))
         is_asked_for = trace.kind != "rename" or (trace.name.endswith(".py") and len(trace.source) in RENAMED)
         if is_asked_for and len(trace.prompt) + longest + OVERHANG <= context_limit:
