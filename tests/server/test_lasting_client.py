@@ -9,12 +9,13 @@ import anyio
 import pytest
 
 from plgd.client import Client
+from plgd.edits.write import replace_file
 from plgd.errors import ConnectionLost, DaemonUnreachable, FileMissing
 from plgd.lasting_client import LastingClient, connect_lasting
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
 from plgd.protocol.documents import OpenParams
-from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditStatus
+from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditResult, EditStatus
 from plgd.protocol.methods import DOCUMENT_LIST, DOCUMENT_OPEN, EDIT, PING, STATUS, Method
 from plgd.server.app import Daemon
 from plgd.streamed import streamed
@@ -68,11 +69,41 @@ async def test_the_next_call_reaches_the_next_daemon(paths: Paths) -> None:
             assert await pid_of(client)
 
 
-async def test_an_edit_whose_answer_was_lost_is_not_made_twice(paths: Paths, source: Path) -> None:
+async def test_an_edit_whose_answer_was_lost_is_not_made_twice(
+    paths: Paths, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """When the connection breaks after the file was written, the repeated request gets the first one's result."""
     scripted = ScriptedModel(REPLY)
+    gate = Gate(is_open=False)
+
+    def writing(path: Path, data: bytes, expected: str) -> bool:
+        replaced = replace_file(path, data, expected)
+        gate.pass_through()
+        return replaced
+
+    monkeypatch.setattr("plgd.edits.apply.replace_file", writing)
+    results: list[EditResult] = []
+
+    async def edit() -> None:
+        results.append(await client.call(EDIT, edit_of(source)))
+
     async with (
         serving(paths, Machine(m=scripted)) as daemon,
+        connect_lasting(paths, client="test", start=False) as client,
+    ):
+        async with anyio.create_task_group() as group:
+            group.start_soon(edit)
+            await anyio.to_thread.run_sync(gate.wait_reached)
+            drop(daemon)
+            gate.open()
+        assert [EditStatus.APPLIED] == [result.status for result in results]
+        assert (RENAMED, 1) == (text_of(source), len(scripted.targets))
+
+
+async def test_an_edit_that_broke_off_is_made_again(paths: Paths, source: Path) -> None:
+    """When the connection breaks while the model works, the edit is made by the next request."""
+    async with (
+        serving(paths, Machine(m=ScriptedModel(REPLY))) as daemon,
         connect_lasting(paths, client="test", start=False) as client,
     ):
         n_dropped = 0
@@ -83,9 +114,8 @@ async def test_an_edit_whose_answer_was_lost_is_not_made_twice(paths: Paths, sou
                 n_dropped += 1
                 drop(daemon)
 
-        result = await client.call(EDIT, edit_of(source), drop_once)
-        assert (EditStatus.APPLIED, 1) == (result.status, n_dropped)
-        assert RENAMED == result.new_text == text_of(source)
+        result = await client.call(EDIT, edit_of(source, EditMode.PROPOSE), drop_once)
+        assert (EditStatus.PROPOSED, 1) == (result.status, n_dropped)
 
 
 async def test_a_call_during_a_shutdown_waits_for_the_end(paths: Paths, source: Path) -> None:
@@ -133,6 +163,7 @@ async def test_documents_are_opened_again(paths: Paths) -> None:
     """What a connection holds is made again on the next, before anything else is asked."""
 
     async def open_again(opened: Client) -> None:
+        await opened.call(PING, NoParams())
         await opened.call(DOCUMENT_OPEN, OpenParams(uri="untitled:1", text="x"))
 
     async with connect_lasting(paths, client="test", start=False, on_connect=open_again) as client:

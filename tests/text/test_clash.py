@@ -34,6 +34,14 @@ def test_a_clash_holds_whole_changes() -> None:
     assert ClashingLines(2, 6, 2, BASE[1:6], ("a\n", "5\n", "6\n"), ("2\n", "3\n", "b\n")) == found
 
 
+def test_a_clash_grows_over_every_change_that_it_cuts() -> None:
+    """A second change of ours that the first clash reaches into is part of it."""
+    ours = (*BASE[:1], "a\n", *BASE[3:5], "c\n", *BASE[7:])
+    theirs = (*BASE[:2], "b\n", *BASE[6:])
+    found = clash_of(BASE, ours, theirs)
+    assert ClashingLines(2, 7, 2, BASE[1:7], ("a\n", "4\n", "5\n", "c\n"), ("2\n", "b\n", "7\n")) == found
+
+
 def test_two_insertions_at_one_place_clash_there() -> None:
     """Where both only insert, the base has no lines of the place."""
     ours, theirs = (*BASE[:3], "a\n", *BASE[3:]), (*BASE[:3], "b\n", *BASE[3:])
