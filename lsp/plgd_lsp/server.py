@@ -227,7 +227,8 @@ class Server:
 @cache
 def shared_converter() -> Converter:
     """Return what encodes and decodes messages; it compiles code for each type that it meets, so there is one."""
-    return default_converter()
+    converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # pygls has no annotation there
+    return converter
 
 
 def _encoding(agreed: types.PositionEncodingKind | str | None) -> Encoding:

@@ -13,18 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from lsp.editor import PATIENCE_S, capabilities, opened_editor
 from lsp.talking import Talker, talking_daemon
-from plgd.client import connect
+from plgd.client import Client, connect
 from plgd.config import Config, DaemonConfig
+from plgd.documents.open import OpenDocuments, Opened
+from plgd.errors import OutOfSync
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
 from plgd.protocol.documents import OpenDocumentInfo
 from plgd.protocol.methods import DOCUMENT_LIST, STATUS
+from plgd.text.fingerprint import fingerprint
+from plgd_lsp.sync import Sync
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +60,16 @@ async def held_documents(paths: Paths, n_documents: int) -> tuple[OpenDocumentIn
                     return documents
 
 
+async def held_text(paths: Paths, text: str) -> None:
+    """Wait until the daemon's first document is a text."""
+    with anyio.fail_after(PATIENCE_S):
+        async with connect(paths, client="test", start=False) as client:
+            while True:
+                documents = (await client.call(DOCUMENT_LIST, NoParams())).documents
+                if documents and documents[0].fingerprint == fingerprint(text.encode()):
+                    return
+
+
 async def test_a_restarted_daemon_gets_the_documents_again(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a restart, what the editor has open is open in the new daemon, as it is by then, and can be edited."""
     monkeypatch.setattr("plgd_lsp.link._LOOK_AGAIN_S", 0.01)
@@ -63,11 +78,12 @@ async def test_a_restarted_daemon_gets_the_documents_again(paths: Paths, monkeyp
     async with opened_editor(can=capabilities("neovim")) as editor:
         async with talking_daemon(paths, talker):
             buffer = editor.open(URI, "a\n")
-            await held_documents(paths, 1)
+            editor.open("file:///work/untouched.py", "")
+            await held_documents(paths, 2)
         await editor.wait("plgd/status", lambda status: status["kind"] == "absent")
         editor.type(buffer, (0, 0), (0, 1), "b")
         async with talking_daemon(paths, talker):
-            assert [2] == [document.n_bytes for document in await held_documents(paths, 1)]
+            assert {0, 2} == {document.n_bytes for document in await held_documents(paths, 2)}
             assert "applied" == (await editor.finished(await editor.edit(buffer, "upper case")))["status"]
             assert "B\n" == buffer.text
 
@@ -77,14 +93,77 @@ async def test_documents_follow_the_editor(paths: Paths) -> None:
     async with talking_daemon(paths, Talker()), opened_editor() as editor:
         buffer = editor.open(URI, "a\n")
         for letter in "bcd":
+            await held_text(paths, buffer.text)
             editor.type(buffer, (0, 0), (0, 0), letter)
+        await held_text(paths, "dcba\n")
         other = editor.open("untitled:x", "")
         await held_documents(paths, 2)
         editor.close(other)
-        with anyio.fail_after(PATIENCE_S):
-            while (document := (await held_documents(paths, 1))[0]).n_bytes != len(buffer.text):
-                pass
-        assert URI == document.uri
+        assert URI == (await held_documents(paths, 1))[0].uri
+
+
+async def test_a_daemon_that_lost_step_gets_the_whole_text(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the daemon finds that a change does not fit, it is told the whole text, and edits go on."""
+    change = OpenDocuments.change
+    refusals = iter([True])
+
+    def refuse_once(documents: OpenDocuments, *arguments: Any, **more: Any) -> Opened:  # noqa: ANN401  # handed on
+        if next(refusals, False):
+            raise OutOfSync.of_text(URI)
+        return change(documents, *arguments, **more)
+
+    monkeypatch.setattr(OpenDocuments, "change", refuse_once)
+    talker = Talker()
+    talker.reply = "B\n"
+    async with talking_daemon(paths, talker), opened_editor() as editor:
+        buffer = editor.open(URI, "a\n")
+        await held_text(paths, "a\n")
+        editor.type(buffer, (0, 0), (0, 1), "b")
+        await held_text(paths, "b\n")
+        assert "applied" == (await editor.finished(await editor.edit(buffer, "upper case")))["status"]
+        assert "B\n" == buffer.text
+
+
+async def test_what_is_typed_before_the_daemon_is_asked_moves_the_lines(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request means the lines that were selected, wherever they are when the daemon can be asked."""
+    push, may_push = Sync.push, anyio.Event()
+
+    async def push_later(sync: Sync, client: Client, uri: str) -> None:
+        await may_push.wait()
+        await push(sync, client, uri)
+
+    monkeypatch.setattr(Sync, "push", push_later)
+    talker = Talker()
+    talker.reply = "B\n"
+    async with talking_daemon(paths, talker), opened_editor() as editor:
+        buffer = editor.open(URI, "a\nb\n")
+        span = {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 1}}
+        session = await editor.edit(buffer, "upper case", range=span)
+        editor.type(buffer, (0, 0), (0, 0), "new\nnew\n")
+        # Answered when everything before it was taken in.
+        await editor.actions(buffer, (0, 0), (0, 0))
+        may_push.set()
+        assert "applied" == (await editor.finished(session))["status"]
+        assert "new\nnew\na\nB\n" == buffer.text
+
+
+async def test_no_edit_is_made_of_another_text(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the daemon has another text than the editor, whatever the reason, nothing is edited, and it is said."""
+    talker = Talker()
+    talker.reply = "B\n"
+    async with talking_daemon(paths, talker), opened_editor() as editor:
+        buffer = editor.open(URI, "a\n")
+        await held_text(paths, "a\n")
+
+        async def push_nothing(_sync: Sync, _client: Client, _uri: str) -> None:
+            await anyio.lowlevel.checkpoint()
+
+        monkeypatch.setattr(Sync, "push", push_nothing)
+        editor.type(buffer, (0, 0), (0, 1), "b")
+        finished = await editor.finished(await editor.edit(buffer, "x"))
+        assert ("failed", "b\n", []) == (finished["status"], buffer.text, editor.edits)
 
 
 @pytest.mark.usefixtures("user")

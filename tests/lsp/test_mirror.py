@@ -113,3 +113,11 @@ def test_ranges_of_lines_cover_exactly_them(text: str, encoding: Encoding, data:
     span = range_of(Lines(start, end), lines, encoding)
     covered = text[offset_of(text, span.start, encoding) : offset_of(text, span.end, encoding)]
     assert "".join(lines[start:end]) == covered
+
+
+@pytest.mark.parametrize(("encoding", "units"), [("utf-8", 5), ("utf-16", 3)])
+def test_without_a_final_newline_a_range_ends_in_the_last_line(encoding: Encoding, units: int) -> None:
+    """Some editors refuse a line behind the last, so the end of the text is said as a place that there is."""
+    last = types.Position(1, units)
+    assert last == range_of(Lines(0, 2), ("a\n", "b\U0001f600"), encoding).end
+    assert types.Position(1, 0) == range_of(Lines(0, 1), ("a\n",), encoding).end

@@ -69,7 +69,7 @@ def test_any_file_can_be_the_input(tmp_path: Path) -> None:
         done = subprocess.run(COMMAND, stdin=file, capture_output=True, timeout=PATIENCE_S, check=False)
     assert (0, True) == (done.returncode, b'"serverInfo"' in done.stdout)
     ours, theirs = socket.socketpair()
-    with ours, theirs, subprocess.Popen(COMMAND, stdin=theirs, stdout=theirs) as server:
+    with ours, theirs, subprocess.Popen(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno()) as server:
         theirs.close()
         ours.sendall(session)
         assert ours.recv(4096).startswith(b"Content-Length")

@@ -41,6 +41,7 @@ def test_a_change_inside_is_a_conflict_until_it_is_taken_back() -> None:
     proposal = Proposal(BASE, NEW)
     assert "conflict" == states(proposal, BASE.replace("b\n", "b!\n"))[0][0]
     assert "conflict" == states(proposal, BASE.replace("c\n", "c!\n"))[0][0]
+    assert "conflict" == states(proposal, BASE.replace("a\n", "a!\n"))[0][0]
     assert "open" == states(proposal, BASE)[0][0]
 
 
