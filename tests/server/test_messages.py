@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from plgd.config import Config, DaemonConfig
@@ -28,7 +30,7 @@ from plgd.server.app import Daemon
 from plgd.version import __version__
 from scripted_model import ScriptedModel
 from server.conversation import serving, wire
-from server.machine import Machine, Shelf
+from server.machine import PATIENCE_S, Machine, Shelf
 
 pytestmark = pytest.mark.anyio
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -197,6 +199,30 @@ async def test_another_user_is_turned_away(paths: Paths, monkeypatch: pytest.Mon
     monkeypatch.setattr("plgd.server.app.peer_uid", lambda _socket: os.getuid() + 1)
     async with serving(paths, Machine()), wire(paths, hello=False) as client:
         assert await client.closed()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+async def test_a_process_of_another_user_is_turned_away(paths: Paths) -> None:
+    """Were the folder and the socket opened to everybody, the daemon would still talk to its own user alone."""
+    async with serving(paths, Machine()):
+        for folder in (paths.runtime_dir.parent, paths.runtime_dir):
+            open_up(folder, 0o755)
+        open_up(paths.socket, 0o666)
+        code = (
+            "import os, socket, sys\n"
+            "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+            "client = socket.socket(socket.AF_UNIX)\n"
+            "client.connect(sys.argv[1])\n"
+            "print(client.recv(100))\n"
+        )
+        with anyio.fail_after(PATIENCE_S):
+            done = await anyio.run_process([sys.executable, "-S", "-c", code, str(paths.socket)])
+        assert b"b''" == done.stdout.strip()
+
+
+def open_up(path: Path, mode: int) -> None:
+    """Change who may use a file."""
+    path.chmod(mode)
 
 
 async def test_a_newer_protocol_is_refused(paths: Paths) -> None:

@@ -66,6 +66,38 @@ _OPEN: Final = r"""
 <-- {"jsonrpc":"2.0","id":5,"result":{"uri":"untitled:1"}}
 """
 
+_MANY: Final = r"""
+# /home/me/a.py holds "total = 0\n"
+# /home/me/b.py holds "total = 0\n"
+# the model's reply is "total = 1\n"
+--> {"jsonrpc":"2.0","id":2,"method":"edit/many","params":{"all_or_nothing":true,"files":[{"path":"/home/me/a.py","instruction":"start at 1","mode":"apply"},{"path":"/home/me/b.py","instruction":"start at 1","mode":"apply"}]}}
+<-- {"jsonrpc":"2.0","id":2,"result":{"complete":true,"files":[{"result":{"status":"applied","path":"/home/me/a.py","new_text":"total = 1\n"},"error":null},{"result":{"status":"applied","path":"/home/me/b.py","new_text":"total = 1\n"},"error":null}]}}
+"""
+
+_DAEMON: Final = r"""
+# /home/me/shop.py holds "total = 0\n"
+--> {"jsonrpc":"2.0","id":2,"method":"ping"}
+<-- {"jsonrpc":"2.0","id":2,"result":{}}
+--> {"jsonrpc":"2.0","id":3,"method":"status"}
+<-- {"jsonrpc":"2.0","id":3,"result":{"state":"idle","message":"No model is in memory; the next edit loads it.","jobs":[]}}
+--> {"jsonrpc":"2.0","id":4,"method":"model/list"}
+<-- {"jsonrpc":"2.0","id":4,"result":{"models":[{"name":"builtin","pulled":true,"selected":true}],"recommended":"builtin"}}
+--> {"jsonrpc":"2.0","id":5,"method":"model/info","params":{"name":"gpt"}}
+<-- {"jsonrpc":"2.0","id":5,"error":{"code":-32041,"message":"No model is called 'gpt'. Use a name of `plgd model list`, a folder, or a Hugging Face id (owner/name)."}}
+--> {"jsonrpc":"2.0","id":6,"method":"model/use","params":{"name":"builtin"}}
+<-- {"jsonrpc":"2.0","id":6,"result":{"name":"builtin","selected":true}}
+--> {"jsonrpc":"2.0","id":7,"method":"document/warm","params":{"path":"/home/me/shop.py"}}
+<-- {"jsonrpc":"2.0","id":7,"result":{"path":"/home/me/shop.py","model":"builtin","cached_tokens":0}}
+--> {"jsonrpc":"2.0","id":8,"method":"document/list"}
+<-- {"jsonrpc":"2.0","id":8,"result":{"documents":[]}}
+--> {"jsonrpc":"2.0","id":9,"method":"doctor"}
+<-- {"jsonrpc":"2.0","id":9,"result":{}}
+--> {"jsonrpc":"2.0","id":10,"method":"rpc.discover"}
+<-- {"jsonrpc":"2.0","id":10,"result":{"openrpc":"1.3.2"}}
+--> {"jsonrpc":"2.0","id":11,"method":"stop"}
+<-- {"jsonrpc":"2.0","id":11,"result":{}}
+"""
+
 _CANCEL: Final = r"""
 # /home/me/shop.py holds "total = 0\n"
 # the model is being loaded
@@ -98,7 +130,9 @@ CONVERSATIONS: Final = tuple(
         ),
         ("Applied at once, and only once", "A dry run first; then a key, so that a repeat does nothing twice.", _APPLY),
         ("A document that an editor holds", "Positions count from 0, in UTF-16 code units unless told.", _OPEN),
+        ("Several files", "Every file is written, or none is, also if the daemon dies in the middle.", _MANY),
         ("Cancelled", "The request is answered all the same.", _CANCEL),
+        ("The daemon and its models", "None of these waits for an edit, except the stop.", _DAEMON),
         ("Mistakes", "Each is told in a sentence, and the connection goes on.", _MISTAKES),
     )
 )
