@@ -13,7 +13,7 @@ import pytest
 
 from plgd.edits.write import replace_file
 from plgd.errors import Conflict, FileMissing, KeyReused, WriteFailed
-from plgd.paths import Paths
+from plgd.paths import Paths, private_folder
 from plgd.server.kept_replies import KeptReplies, Promised
 from plgd.text.fingerprint import fingerprint
 from scripted_model import ScriptedModel
@@ -256,6 +256,16 @@ def test_replies_expire_after_an_hour(tmp_path: Path) -> None:
     assert replies.find("a", "r") is None
     replies.keep("b", "r", b"{}")
     assert 1 == len(names_in(tmp_path / "replies"))
+
+
+async def test_a_daemon_removes_what_is_too_old_when_it_starts(paths: Paths) -> None:
+    """Old replies do not lie about until the next request with a key."""
+    private_folder(paths.runtime_dir)
+    replies = KeptReplies(paths.replies_dir, lambda: 1000.0)
+    replies.keep("a", "r", b"{}")
+    assert 1 == len(names_in(paths.replies_dir))
+    async with serving(paths, Machine()), wire(paths):
+        assert [] == names_in(paths.replies_dir)
 
 
 def test_replies_are_bounded(tmp_path: Path) -> None:

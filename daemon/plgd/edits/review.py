@@ -40,12 +40,11 @@ class Review:
     """
 
     def __init__(self, document: Document, result: EditResult) -> None:
-        new_lines = split_lines(result.new_text.removeprefix(document.bom))
         self._document = document
+        self._new_text = result.new_text
         self._session = result.session
         self._told = result.hunks
-        self._hunks = dict(enumerate(diff_lines(document.lines, new_lines)))
-        self._states = dict.fromkeys(self._hunks, HunkState.OPEN)
+        self._states = {hunk.id: HunkState.OPEN for hunk in result.hunks}
         self._deciding = threading.Lock()
 
     @property
@@ -130,9 +129,9 @@ class Review:
     def _ids(self, method: str, hunks: Sequence[int] | None) -> set[int]:
         if hunks is None:
             return self._chosen(HunkState.OPEN)
-        if unknown := sorted(set(hunks) - set(self._hunks)):
+        if unknown := sorted(set(hunks) - set(self._states)):
             shown = ", ".join(map(str, unknown[:_SHOWN_IDS]))
-            raise InvalidParams(f"{method}: there is no hunk {shown}; the session has {len(self._hunks)}, from 0.")
+            raise InvalidParams(f"{method}: there is no hunk {shown}; the session has {len(self._states)}, from 0.")
         return set(hunks)
 
     def _chosen(self, state: HunkState) -> set[int]:
@@ -145,7 +144,9 @@ class Review:
     def _with(self, hunks: set[int]) -> Document:
         """Return the text with some of the hunks."""
         document = self._document
-        lines = apply_hunks(document.lines, [self._hunks[number] for number in sorted(hunks)])
+        # Found again when they are needed: most proposals are never reviewed here.
+        found = diff_lines(document.lines, split_lines(self._new_text.removeprefix(document.bom)))
+        lines = apply_hunks(document.lines, [found[number] for number in sorted(hunks)])
         data = (document.bom + "".join(lines)).encode()
         return replace(document, data=data, lines=lines, fingerprint=fingerprint(data))
 

@@ -33,6 +33,7 @@ from plgd.server.file_watch import FileWatch
 from plgd.server.handlers import Handlers
 from plgd.server.idle import IdleWork
 from plgd.server.instance import Instance, peer_uid
+from plgd.server.kept_replies import KeptReplies
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.worker import Worker
@@ -115,6 +116,7 @@ class Daemon:
         _allow_files(self._config.connection_limit + _OTHER_FILES)
         # Before anybody is answered: files of an edit that was interrupted are all old or all new.
         await to_thread.run_sync(recover, Journal(self._paths.journal_dir))
+        await to_thread.run_sync(KeptReplies(self._paths.replies_dir).prune)
         self._worker.start()
         try:
             _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())

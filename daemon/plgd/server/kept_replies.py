@@ -138,7 +138,7 @@ class KeptReplies:
             temporary.replace(self._path(key))
         finally:
             temporary.unlink(missing_ok=True)
-        self._prune()
+        self.prune()
 
     def forget(self, key: str) -> None:
         """Drop a promise that came to nothing."""
@@ -160,9 +160,12 @@ class KeptReplies:
             _LOG.warning("a kept reply cannot be read (%s); its request is carried out", error)
             return None
 
-    def _prune(self) -> None:
+    def prune(self) -> None:
         """Remove what is too old, and the oldest of what is too much."""
-        found = sorted(self._list(), reverse=True)
+        try:
+            found = sorted(self._list(), reverse=True)
+        except OSError:
+            return  # there is no folder yet, or it cannot be listed: what is too old is not given either way
         n_bytes = 0
         for number, (changed_at, size, path) in enumerate(found):
             n_bytes += size
