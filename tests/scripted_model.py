@@ -10,7 +10,7 @@ from doubles import ScriptedTarget
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS
 from plgd.engine.kept import KeepingTarget
-from plgd.engine.model import Detokenizer, Known, Span
+from plgd.engine.model import Detokenizer, Known, Span, Turn
 from plgd.engine.sampling import GREEDY, Sampling
 from plgd.engine.types import Outcome
 
@@ -44,6 +44,9 @@ class ByteTokenizer:
     def encode_chat(self, system: str, user: str, reply_start: str) -> list[int]:
         turns = (self.encode(text) for text in (system, user, reply_start))
         return [token for turn in turns for token in (_TURN, *turn)]
+
+    def encode_turns(self, turns: Sequence[Turn]) -> list[int]:
+        return [token for turn in turns for token in (_TURN, *self.encode(turn.text))] + [_TURN]
 
     def encode_known(self, system: str, user: str, reply_start: str, known: Known) -> list[int]:
         head, tail = self.encode(user[: known.start]), self.encode(user[known.end :])

@@ -20,6 +20,7 @@ __all__ = (
     "EditConfig",
     "EditorConfig",
     "EngineConfig",
+    "HttpConfig",
     "ModelConfig",
     "PresetConfig",
     "SamplingConfig",
@@ -146,6 +147,25 @@ class DaemonConfig(Section, frozen=True):
     log_limit: Annotated[int, Meta(ge=65536, le=2**40)] = 4 * 1024 * 1024
 
 
+class HttpConfig(Section, frozen=True):
+    """Section `[http]`: an endpoint on this machine's loopback address that speaks OpenAI's chat completions.
+
+    Attributes:
+        enabled: answer there; needs the extra `http`.
+        port: of 127.0.0.1; 0 takes any that is free and tells it in the log.
+        token: what clients have to show, 16 visible ASCII characters or more; when empty, one is made at the first
+            start and kept in the file `http-token` beside the socket.
+        body_limit: bytes of one request.
+        connection_limit: clients connected at once.
+    """
+
+    enabled: bool = False
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8791
+    token: Annotated[str, Meta(pattern=r"^([!-~]{16,})?$")] = ""
+    body_limit: Annotated[int, Meta(ge=4096, le=2**30)] = 16 * 1024 * 1024
+    connection_limit: Annotated[int, Meta(ge=1, le=65536)] = 64
+
+
 class PresetConfig(Section, frozen=True):
     """An instruction that editors offer by name, a table of `[[editor.presets]]`.
 
@@ -181,6 +201,7 @@ class Config(Section, frozen=True):
     edit: EditConfig = EditConfig()
     warm: WarmConfig = WarmConfig()
     daemon: DaemonConfig = DaemonConfig()
+    http: HttpConfig = HttpConfig()
     editor: EditorConfig = EditorConfig()
 
 
@@ -191,6 +212,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "edit": EditConfig,
     "warm": WarmConfig,
     "daemon": DaemonConfig,
+    "http": HttpConfig,
     "editor": EditorConfig,
 }
 

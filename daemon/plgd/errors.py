@@ -31,6 +31,7 @@ A class carries the JSON-RPC error code it travels under and the exit code that 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 __all__ = (
@@ -106,6 +107,18 @@ class ConfigError(PlgdError):
 
     code = -32001
     exit_code = 2
+
+    @classmethod
+    def without_extra(cls, what: str, missing: Iterable[str], extra: str) -> ConfigError:
+        return cls(f"{what} needs {' and '.join(missing)}. Install the extra: pip install 'plgd[{extra}]'")
+
+    @classmethod
+    def with_taken_port(cls, port: int, reason: str) -> ConfigError:
+        return cls(f"`http.port`: 127.0.0.1:{port} cannot be had ({reason}). Choose another, or 0 for any.")
+
+    @classmethod
+    def with_bad_token(cls, path: str, reason: str) -> ConfigError:
+        return cls(f"{path} cannot be used as a token: {reason}. Remove it, and a new one is made.")
 
 
 # Input ------------------------------------------------------------------------------------------
@@ -201,6 +214,11 @@ class TextTooLong(InputError):
             f"{name} needs {amount} tokens (prompt and reply), the model's limit is {limit:,}. "
             "Edit a part of it with --lines A:B, or use a model with a longer context."
         )
+
+    @classmethod
+    def in_conversation(cls, n_tokens: int, limit: int, *, about: bool = False) -> TextTooLong:
+        amount = f"at least {n_tokens:,}" if about else f"{n_tokens:,}"
+        return cls(f"The conversation has {amount} tokens, and the model's limit for it and the reply is {limit:,}.")
 
 
 class ReadOnlyTarget(InputError):

@@ -108,6 +108,11 @@ class Paths:
         """The daemon's log."""
         return self.runtime_dir / "plgd.log"
 
+    @property
+    def http_token(self) -> Path:
+        """What clients of the HTTP endpoint have to show, where the configuration does not say it."""
+        return self.runtime_dir / "http-token"
+
     def read_pid(self) -> int | None:
         """Return the process id of the daemon that runs, or of one that was killed; `None` when there is none."""
         try:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from plgd.engine.correction import LiveCosts
 from plgd.engine.kept import KeepingTarget
 from plgd.engine.sampling import GREEDY, Sampling
 
-__all__ = ("BorderedTokenizer", "Detokenizer", "Known", "Model", "Span", "Tokenizer")
+__all__ = (
+    "BorderedTokenizer",
+    "Detokenizer",
+    "Known",
+    "Model",
+    "ModelTokenizer",
+    "Span",
+    "Tokenizer",
+    "Turn",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,14 @@ class Known:
     start: int
     end: int
     tokens: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What somebody said in a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
 
 
 class Detokenizer(Protocol):
@@ -102,6 +119,24 @@ class BorderedTokenizer(Tokenizer, Protocol):
         ...
 
 
+class ModelTokenizer(BorderedTokenizer, Protocol):
+    """A tokenizer that knows the model's chat template for any conversation."""
+
+    def encode_turns(self, turns: Sequence[Turn]) -> list[int]:
+        """Tokenize a conversation in the model's chat template; the next reply's turn is left open.
+
+        Thinking is switched off where the template can. Control tokens that the turns happen to spell stay plain text.
+
+        Args:
+            turns: the last one the user's. What a system turn at their beginning says opens the first user's turn
+                where the template has no place for it.
+
+        Raises:
+            InvalidParams: the template refuses such a conversation, or leaves some of it out.
+        """
+        ...
+
+
 class Model(Protocol):
     """A model in memory. One thread owns it."""
 
@@ -111,7 +146,7 @@ class Model(Protocol):
         ...
 
     @property
-    def tokenizer(self) -> BorderedTokenizer:
+    def tokenizer(self) -> ModelTokenizer:
         """Its tokenizer."""
         ...
 

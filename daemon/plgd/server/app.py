@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import logging
 import os
 import resource
@@ -20,10 +21,10 @@ from anyio.abc import TaskGroup
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
-from plgd.edits.events import JobEvent, JobResult
 from plgd.edits.journal import Journal
 from plgd.edits.settle import recover
-from plgd.errors import TooManyConnections
+from plgd.errors import ConfigError, TooManyConnections
+from plgd.http.completer import Completer, Endpoint
 from plgd.paths import Paths
 from plgd.protocol.envelope import encode_failure
 from plgd.server.backend import Backend, MakeBackend
@@ -33,6 +34,7 @@ from plgd.server.file_watch import FileWatch
 from plgd.server.handlers import Handlers
 from plgd.server.idle import IdleWork
 from plgd.server.instance import Instance, peer_uid
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import KeptReplies
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
@@ -40,7 +42,7 @@ from plgd.server.worker import Worker
 from plgd.stream import Stream
 from plgd.version import __version__
 
-__all__ = ("Daemon", "make_mlx_backend", "make_pulled_models")
+__all__ = ("Daemon", "make_mlx_backend", "make_pulled_models", "open_http")
 
 # A step that takes longer than this when the daemon is to exit at once is not waited for.
 _HURRY_S: Final = 10.0
@@ -66,6 +68,12 @@ class Daemon:
         paths: the user's folders.
         make_backend: makes what loads models.
         make_models: makes the store of models.
+
+    Attributes:
+        http: the endpoint for clients that speak HTTP, where the user wants one.
+
+    Raises:
+        ConfigError: the endpoint cannot be had.
     """
 
     def __init__(self, config: Config, paths: Paths, make_backend: MakeBackend, make_models: MakeModelStore) -> None:
@@ -94,6 +102,7 @@ class Daemon:
             on_read=self._file_watch.add,
         )
         handlers.register(self._dispatcher)
+        self.http = open_http(config, paths, handlers.completer)
 
     @property
     def method_names(self) -> frozenset[str]:
@@ -122,6 +131,8 @@ class Daemon:
             _LOG.info("plgd %s listens (process %d)", __version__, os.getpid())
             on_listening()
             async with anyio.create_task_group() as clients:
+                if self.http is not None:
+                    clients.start_soon(self.http.run)
                 async with anyio.create_task_group() as service:
                     service.start_soon(self._accept, instance.listener, clients)
                     service.start_soon(self._watch_idle)
@@ -139,6 +150,8 @@ class Daemon:
                 self._lifecycle.finished.set()
                 for connection in self._connections:
                     connection.finish()
+                if self.http is not None:
+                    self.http.stop()
         finally:
             self._worker.close()
             with anyio.CancelScope(shield=True):
@@ -207,6 +220,21 @@ def _allow_files(n_files: int) -> None:
     if soft != resource.RLIM_INFINITY and soft < n_files:
         wanted = n_files if hard == resource.RLIM_INFINITY else min(n_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+def open_http(config: Config, paths: Paths, completer: Completer) -> Endpoint | None:
+    """Open the endpoint for clients that speak HTTP, if the user wants one; its libraries are an extra.
+
+    Raises:
+        ConfigError: the extra is missing, the port is taken, or the file with the token cannot be used.
+    """
+    if not config.http.enabled:
+        return None
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigError.without_extra("http.enabled", missing, "http")
+    endpoint: Endpoint = importlib.import_module("plgd.http.endpoint").HttpEndpoint(config.http, paths, completer)
+    return endpoint
 
 
 def make_mlx_backend(config: Config, paths: Paths) -> Backend:

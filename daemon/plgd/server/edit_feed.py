@@ -10,12 +10,13 @@ from typing import Final
 import anyio
 
 from plgd.documents.document import Document
-from plgd.edits.events import JobDelta, JobEvent, JobProgress, JobResult
+from plgd.edits.events import JobDelta, JobProgress
 from plgd.errors import PlgdError
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.edits import EditDelta, EditProgress, EditResult, EditStats, EditStatus, Stage
 from plgd.protocol.methods import EDIT_DELTA, EDIT_PROGRESS
 from plgd.server.dispatch import Call
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.scheduler import Ending
 
 __all__ = ("EditFeed", "replaced_result")

@@ -15,7 +15,6 @@ from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.drafting import settle_drafting
-from plgd.edits.events import JobEvent, JobResult
 from plgd.edits.job import edit_steps
 from plgd.edits.journal import Journal
 from plgd.edits.request import PreparedEdit, prepare, read_text
@@ -29,6 +28,7 @@ from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed, replaced_result
 from plgd.server.edit_log import EditNotes, logged_edit
 from plgd.server.job_runner import JobRunner
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import promised_file
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.many_handlers import ManyHandlers
@@ -55,6 +55,9 @@ class EditHandlers:
         repeats: gives a repeated request the reply of the first.
         journal: of edits of several files.
         on_read: told of every file that was read for an edit or to become warm.
+
+    Attributes:
+        runner: hands jobs to the worker.
     """
 
     def __init__(
@@ -78,11 +81,11 @@ class EditHandlers:
         self._repeats = repeats
         self._on_read = on_read
         self._sessions = Sessions()
-        self._runner = JobRunner(worker, lifecycle)
+        self.runner = JobRunner(worker, lifecycle)
         self._many = ManyHandlers(
             config,
             models,
-            self._runner,
+            self.runner,
             lifecycle,
             documents=documents,
             store=store,
@@ -102,7 +105,7 @@ class EditHandlers:
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
         """The jobs that wait or run."""
-        return self._runner.jobs
+        return self.runner.jobs
 
     async def edit(self, call: Call, params: EditParams) -> EditResult:
         """Check the input at once, then queue the edit and wait for it; a repeated one has its reply already."""
@@ -144,7 +147,7 @@ class EditHandlers:
             ),
             observer=feed,
         )
-        outcome = await self._runner.run(feed, session, job)
+        outcome = await self.runner.run(feed, session, job)
         self._note_read(document)
         self._lifecycle.n_edits += 1
         result = outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
@@ -171,7 +174,7 @@ class EditHandlers:
             ),
             observer=feed,
         )
-        outcome = await self._runner.run(feed, session, job)
+        outcome = await self.runner.run(feed, session, job)
         self._note_read(document)
         if not isinstance(outcome, WarmResult):
             raise Cancelled

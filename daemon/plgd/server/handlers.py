@@ -12,7 +12,6 @@ from typing import Final
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
-from plgd.edits.events import JobEvent, JobResult
 from plgd.edits.journal import Journal
 from plgd.errors import InvalidParams, VersionMismatch
 from plgd.memory import resident_bytes
@@ -32,10 +31,12 @@ from plgd.protocol.daemon import (
 from plgd.protocol.discovery import DiscoverResult
 from plgd.protocol.envelope import ErrorData
 from plgd.protocol.openrpc import openrpc_document
+from plgd.server.completer import DaemonCompleter
 from plgd.server.dispatch import Call, Dispatcher, VersionRefused
 from plgd.server.doctor import check_daemon
 from plgd.server.document_handlers import DocumentHandlers
 from plgd.server.edit_handlers import EditHandlers
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import KeptReplies
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
@@ -64,6 +65,9 @@ class Handlers:
         documents: those that are open, and the versions of those seen.
         store: what is kept of them between edits; the worker's.
         on_read: told of every file that was read for an edit or to become warm.
+
+    Attributes:
+        completer: writes completions, for who does not speak the protocol.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class Handlers:
             journal=Journal(paths.journal_dir),
             on_read=on_read,
         )
+        self.completer = DaemonCompleter(config, self._edits.runner, self._models, lifecycle, store)
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let every method be answered."""

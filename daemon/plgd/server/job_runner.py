@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import anyio
 
-from plgd.edits.events import JobEvent, JobResult
 from plgd.errors import Cancelled, PlgdError
 from plgd.protocol.daemon import JobInfo
-from plgd.server.edit_feed import EditFeed
+from plgd.server.jobs import Feed, JobEvent, JobResult
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.scheduler import Ending, Job
 from plgd.server.worker import Worker
@@ -26,14 +25,14 @@ class JobRunner:
     def __init__(self, worker: Worker[JobEvent, JobResult], lifecycle: Lifecycle) -> None:
         self._worker = worker
         self._lifecycle = lifecycle
-        self._feeds: dict[str, EditFeed] = {}
+        self._feeds: dict[str, Feed] = {}
 
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
         """The jobs that wait or run."""
         return tuple(feed.info for feed in self._feeds.values())
 
-    async def run(self, feed: EditFeed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
+    async def run(self, feed: Feed, session: str, job: Job[JobEvent, JobResult]) -> JobResult | Ending:
         """Queue a job and wait for its result, or for the newer job that takes its place.
 
         Raises:
@@ -53,7 +52,7 @@ class JobRunner:
             raise Cancelled
         return outcome
 
-    async def _wait_for(self, feed: EditFeed, job: Job[JobEvent, JobResult]) -> JobResult | PlgdError | Ending:
+    async def _wait_for(self, feed: Feed, job: Job[JobEvent, JobResult]) -> JobResult | PlgdError | Ending:
         try:
             await feed.over.wait()
         except anyio.get_cancelled_exc_class():

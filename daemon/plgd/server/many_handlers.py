@@ -15,7 +15,6 @@ from plgd.config import Config
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.drafting import settle_drafting
-from plgd.edits.events import JobEvent, JobResult
 from plgd.edits.journal import Journal
 from plgd.edits.many import edit_many_steps
 from plgd.edits.request import PreparedEdit
@@ -27,6 +26,7 @@ from plgd.protocol.edits import EditResult, EditStatus
 from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed
 from plgd.server.job_runner import JobRunner
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import Promised, promised_file
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers

@@ -9,11 +9,11 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from plgd.edits.events import JobEvent, JobResult
 from plgd.protocol import methods
 from plgd.protocol.base import NoParams
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.server.dispatch import Call, Dispatcher
+from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
 from plgd.server.worker import Worker

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from jinja2.exceptions import TemplateError
 
-from plgd.errors import UnsupportedModel
+from plgd.engine.model import Turn
+from plgd.errors import InvalidParams, UnsupportedModel
 
-__all__ = ("ChatTemplate", "Message", "Piece", "Render")
+__all__ = ("ChatTemplate", "Message", "Piece", "Render", "plain_turns", "turn_pieces")
 
 Message = dict[str, str]
 # Runs a template; after a user's message the reply's turn is opened.
@@ -20,6 +22,9 @@ Render = Callable[[list[Message]], str]
 SYSTEM: Final = " \nplgd7systemq\n "
 USER: Final = " \nplgd7userq\n "
 REPLY: Final = "plgd7replyq"
+# A conversation's turns by number, and where such marks stand in what a template made of them.
+TURN: Final = " \nplgd7turn{}q\n "
+TURNS: Final = re.compile(r"( \n)?plgd7turn(\d+)q(\n )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +119,46 @@ def _turn_end(render: Render, user: Message) -> str:
     except (TemplateError, ValueError, TypeError):
         return ""
     return text.partition(REPLY)[2]
+
+
+def turn_pieces(render: Render, turns: Sequence[Turn]) -> list[Piece]:
+    """Put a conversation into a template.
+
+    Args:
+        render: runs the template.
+        turns: the last one the user's. Where the template has no place for a system turn at their beginning, its words
+            open the turn behind it.
+
+    Raises:
+        InvalidParams: the template refuses such a conversation, or leaves some of it out.
+    """
+    try:
+        return _turn_pieces(render, turns)
+    except (TemplateError, ValueError, TypeError) as error:
+        if turns[0].role != "system" or len(turns) == 1:
+            message = (
+                f"The model's chat template does not take this conversation ({error}); it may want turns to alternate."
+            )
+            raise InvalidParams(message) from error
+    words = f"{turns[0].text}\n\n{turns[1].text}" if turns[0].text else turns[1].text
+    return turn_pieces(render, [Turn(turns[1].role, words), *turns[2:]])
+
+
+def _turn_pieces(render: Render, turns: Sequence[Turn]) -> list[Piece]:
+    text = render([{"role": turn.role, "content": TURN.format(n)} for n, turn in enumerate(turns)])
+    marks = list(TURNS.finditer(text))
+    if sorted(int(mark[2]) for mark in marks) != list(range(len(turns))):
+        raise ValueError("it leaves some of it out")
+    pieces: list[Piece] = []
+    done = 0
+    for mark in marks:
+        words = turns[int(mark[2])].text
+        words = words if mark[1] else words.lstrip()
+        pieces += [Piece(text[done : mark.start()], False), Piece(words if mark[3] else words.rstrip(), True)]
+        done = mark.end()
+    return [*pieces, Piece(text[done:], False)]
+
+
+def plain_turns(turns: Sequence[Turn]) -> list[Piece]:
+    """For a model without a template: turns as paragraphs, a blank line apart."""
+    return [piece for turn in turns for piece in (Piece(turn.text, True), Piece("\n\n", False))]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer
 
 from plgd.engine.mlx.borders import NO_BORDER, find_borders
-from plgd.engine.mlx.chat_template import ChatTemplate, Message
+from plgd.engine.mlx.chat_template import ChatTemplate, Message, Piece, Render, plain_turns, turn_pieces
 from plgd.engine.mlx.detokenizer import ByteDetokenizer, WindowDetokenizer
 from plgd.engine.mlx.vocabulary import Vocabulary, token_bytes
-from plgd.engine.model import Detokenizer, Known, Span
+from plgd.engine.model import Detokenizer, Known, Span, Turn
 from plgd.errors import UnsupportedModel
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _Chat:
 
 
 class MlxTokenizer:
-    """Implements `plgd.engine.model.BorderedTokenizer` over a tokenizer that mlx-lm loaded.
+    """Implements `plgd.engine.model.ModelTokenizer` over a tokenizer that mlx-lm loaded.
 
     Args:
         wrapper: mlx-lm's tokenizer.
@@ -56,9 +56,11 @@ class MlxTokenizer:
         self._vocabulary = Vocabulary.of(backend, str(wrapper.chat_template or ""))
         self._configured_eos = frozenset(int(token) for token in wrapper.eos_token_ids)
         self._template = ChatTemplate.plain()
+        self._render: Render | None = None
         self._opening: list[int] = []
         if wrapper.has_chat_template:
-            self._template = ChatTemplate.of(functools.partial(_render, wrapper), name)
+            self._render = functools.partial(_render, wrapper)
+            self._template = ChatTemplate.of(self._render, name)
         elif wrapper.bos_token_id in backend.encode("", add_special_tokens=True).ids:
             # Templates spell the first token themselves.
             self._opening = [wrapper.bos_token_id]
@@ -76,15 +78,12 @@ class MlxTokenizer:
 
         Equal to tokenizing the rendered template, except that control tokens spelled by the content are plain text.
         """
-        chat = self._write_chat(system, user, reply_start)
-        if self._spells(chat.text) == chat.owned:
-            return [*self._opening, *self._encode_marked(chat.text)]
-        tokens = list(self._opening)
-        done = 0
-        for start, end in chat.owned:
-            tokens += [*self.encode(chat.text[done:start]), self._vocabulary.controls[chat.text[start:end]]]
-            done = end
-        return tokens + self.encode(chat.text[done:])
+        return self._encode_pieces(self._template.pieces(system, user, reply_start))
+
+    def encode_turns(self, turns: Sequence[Turn]) -> list[int]:
+        """Tokenize a conversation, with the next reply's turn open."""
+        pieces = plain_turns(turns) if self._render is None else turn_pieces(self._render, turns)
+        return self._encode_pieces(pieces)
 
     @functools.cached_property
     def border(self) -> re.Pattern[str]:
@@ -108,14 +107,30 @@ class MlxTokenizer:
         head, tail = self._encode_marked(chat.text[:start]), self._encode_marked(chat.text[behind:])
         return [*self._opening, *head, *known.tokens, *self.encode(chat.text[end:behind]), *tail]
 
-    def _write_chat(self, system: str, user: str, reply_start: str) -> _Chat:
-        pieces = self._template.pieces(system, user, reply_start)
+    def _encode_pieces(self, pieces: Iterable[Piece]) -> list[int]:
+        text, owned = self._join(pieces)
+        if self._spells(text) == owned:
+            return [*self._opening, *self._encode_marked(text)]
+        tokens = list(self._opening)
+        done = 0
+        for start, end in owned:
+            tokens += [*self.encode(text[done:start]), self._vocabulary.controls[text[start:end]]]
+            done = end
+        return tokens + self.encode(text[done:])
+
+    def _join(self, pieces: Iterable[Piece]) -> tuple[str, list[tuple[int, int]]]:
+        """Return the text of a prompt, and the places where the template itself spells control tokens in it."""
         text = ""
         owned: list[tuple[int, int]] = []
         for piece in pieces:
             if not piece.is_content:
                 owned += [(len(text) + start, len(text) + end) for start, end in self._spells(piece.text)]
             text += piece.text
+        return text, owned
+
+    def _write_chat(self, system: str, user: str, reply_start: str) -> _Chat:
+        pieces = self._template.pieces(system, user, reply_start)
+        text, owned = self._join(pieces)
         # The user's words end the third piece from the end; before them the system's may stand.
         words = user.rstrip() if self._template.strips_user else user
         return _Chat(text, owned, len(text) - sum(len(piece.text) for piece in pieces[-2:]) - len(words))

@@ -1,0 +1,1 @@
+"""plgd for agents that speak MCP: a thin server over the daemon."""

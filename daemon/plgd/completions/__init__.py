@@ -1,0 +1,1 @@
+"""Completions: a conversation goes on, drafted from what is expected and from what was said."""

@@ -1,0 +1,1 @@
+"""An endpoint on the loopback address that speaks OpenAI's chat completions."""
