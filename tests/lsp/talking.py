@@ -24,10 +24,12 @@ class Talker(GatedModel):
     Attributes:
         reply: what it says next; its closing fence is added.
         gate: held before each of its rounds.
+        load_gate: held while it is loaded.
     """
 
     def __init__(self) -> None:
         self.gate = Gate()
+        self.load_gate = Gate()
         self.reply = ""
         super().__init__("", self.gate)
 
@@ -41,6 +43,7 @@ class Talker(GatedModel):
 async def talking_daemon(paths: Paths, talker: Talker, config: Config | None = None) -> AsyncIterator[Daemon]:
     """Serve where front ends look for the daemon, until the end of the block."""
     machine = Machine(m=talker)
+    machine.load_gate = talker.load_gate
     with single_instance(paths) as instance:
         daemon = Daemon(config or Config(), paths, lambda: machine, lambda: Shelf("m"))
         async with anyio.create_task_group() as group:
@@ -53,4 +56,5 @@ async def talking_daemon(paths: Paths, talker: Talker, config: Config | None = N
                 yield daemon
             finally:
                 talker.gate.open()
+                talker.load_gate.open()
                 daemon.request_stop(False)

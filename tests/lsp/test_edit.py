@@ -57,10 +57,12 @@ async def test_every_editor_gets_one_exact_edit(name: str, encodings: list[Encod
         assert isinstance(change, types.TextDocumentEdit)
         assert 1 == change.text_document.version
         assert (asked.edit.change_annotations is not None) == (name == "vscode")
-        assert progress_kinds(editor, f"plgd-{session}")[:: len(progress_kinds(editor, f"plgd-{session}")) - 1] == [
-            "begin",
-            "end",
-        ]
+        kinds = progress_kinds(editor, f"plgd-{session}")
+        assert ("begin", "end", {"report"}) == (kinds[0], kinds[-1], set(kinds[1:-1]))
+        reports: list[Any] = list(editor.client.progress_reports[f"plgd-{session}"])
+        assert "plgd: rename total to result" == reports[0].title
+        assert any("tokens/s" in report.message for report in reports[1:-1])
+        assert sorted(report.percentage for report in reports[:-1]) == [report.percentage for report in reports[:-1]]
 
 
 async def test_an_editor_that_can_do_nothing_special(paths: Paths) -> None:

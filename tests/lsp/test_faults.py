@@ -217,6 +217,26 @@ async def test_a_daemon_that_cannot_be_started_is_told(paths: Paths) -> None:
             assert "applied" == (await editor.finished(await editor.edit(buffer, "x")))["status"]
 
 
+async def test_a_model_that_is_being_loaded_is_shown(paths: Paths) -> None:
+    """While the model is loaded, status and progress say how far it is; then the edit goes on."""
+    talker = Talker()
+    talker.reply = "b\n"
+    talker.load_gate.shut()
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("vscode")) as editor:
+        buffer = editor.open(URI, "a\n")
+        session = await editor.edit(buffer, "x")
+        status = await editor.wait(
+            "plgd/status", lambda status: (status["kind"], status.get("percent")) == ("loading", 10)
+        )
+        assert (True, session) == (status["busy"], status["session"])
+        talker.load_gate.open()
+        assert "applied" == (await editor.finished(session))["status"]
+        reports: list[Any] = list(editor.client.progress_reports[f"plgd-{session}"])
+        assert "Loads the model, 10 %." in [getattr(report, "message", None) for report in reports]
+        idle = await editor.wait("plgd/status", lambda status: status["kind"] == "idle" and status["model"] == "m")
+        assert not idle["busy"]
+
+
 async def test_a_newer_daemon_is_told(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """A daemon of another version is named, with both versions."""
     monkeypatch.setattr("plgd.server.handlers.__version__", "99.0")
