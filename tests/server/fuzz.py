@@ -1,4 +1,4 @@
-"""Throws hostile messages at a daemon: `python tests/server/fuzz.py --cases 100000 --seed 1`.
+"""Throws hostile messages at a daemon: `PYTHONPATH=tests python -m server.fuzz --cases 100000`.
 
 A case passes when the daemon answers with an error or a result, or closes the connection, and serves the next client.
 It fails when a request stays without an answer, when a handler fails with an exception that is not plgd's own, when

@@ -1,4 +1,4 @@
-"""Hostile messages of every kind, from a seed; `python tests/server/fuzz.py --cases N` throws as many as wanted."""
+"""Hostile messages of every kind; `PYTHONPATH=tests python -m server.fuzz --cases N` throws as many as wanted."""
 
 from __future__ import annotations
 

@@ -47,6 +47,9 @@ The daemon speaks JSON-RPC 2.0 over a Unix socket, `plgd.sock` in its runtime fo
 - `$/cancelRequest` ends a request, which is then answered with the error `Cancelled`, or with its result if that was
   there first. When a client disconnects, or half-closes its socket, its requests are cancelled.
 - A client that does not read is given up when more than a message's limit waits for it.
+- **Whatever arrives**, the daemon answers with an error or closes the connection, and serves the next client. A fuzzer
+  holds it to that, with a few hundred cases in every run of the tests, and as many as wanted by
+  `PYTHONPATH=tests python -m server.fuzz --cases 100000`.
 - Lines are counted from 1 and ranges include both ends. Times are in milliseconds and sizes in bytes unless the name
   says otherwise.
 
