@@ -47,6 +47,11 @@ async function reply(text: string): Promise<void> {
   await writing;
 }
 
+async function focus(): Promise<void> {
+  await code.lines.first().click();
+  await code.focused.waitFor();
+}
+
 async function ask(instruction: string): Promise<void> {
   await code.press("Control+Alt+E");
   await code.page.locator(".quick-input-widget input[type=text]").waitFor();
@@ -70,7 +75,7 @@ async function saved(name: string, text: string): Promise<void> {
 }
 
 test("an edit is shown as a diff, accepted change by change, and taken back step by step, to the byte", async () => {
-  await code.lines.first().click();
+  await focus();
   await ask("Rename total to sum_.");
   await reply(RENAMED);
   await code.diff.waitFor();
@@ -87,6 +92,7 @@ test("an edit is shown as a diff, accepted change by change, and taken back step
   await saved("prices.py", RENAMED);
   await code.diff.waitFor({ state: "detached" });
 
+  await code.focused.waitFor();
   await code.press("Control+Z");
   await saved("prices.py", first);
   await code.press("Control+Z");
@@ -126,7 +132,7 @@ test("shown in place, changes move along with typing, and one whose lines were c
 
 test("a running edit is cancelled from its message, and nothing changes", async () => {
   const text = readFileSync(path.join(code.folder, "prices.py"), "utf8");
-  await code.lines.first().click();
+  await focus();
   await ask("Take your time.");
   await code.message("Take your time.").locator("a", { hasText: "Cancel" }).click();
   await reply(text.toUpperCase());
@@ -141,7 +147,7 @@ test("with review off, a comment's instruction is applied from the menu of code 
   await code.bar("sparkle").waitFor();
   await code.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "notes.py" }).dblclick();
   await code.tab("notes.py").waitFor();
-  await code.lines.first().click();
+  await focus();
   await code.goTo(1);
   await code.press("Control+.");
   await code.page.locator(".action-widget .monaco-list-row", { hasText: "plgd: shout" }).click();

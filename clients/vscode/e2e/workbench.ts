@@ -87,6 +87,11 @@ export class Workbench {
     return this.page.locator(".editor-instance .editor.modified .view-lines, .editor-instance > .monaco-editor .view-lines");
   }
 
+  /** The text in front, once keys go to it. */
+  get focused(): Locator {
+    return this.page.locator(".editor-instance > .monaco-editor.focused");
+  }
+
   get diff(): Locator {
     return this.page.locator(".monaco-diff-editor");
   }

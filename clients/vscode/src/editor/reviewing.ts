@@ -1,6 +1,15 @@
 /** The commands that go through a proposal: show, go from change to change, accept, reject. */
 
-import { commands, Disposable, Range, Selection, TextEditorRevealType, Uri, window } from "vscode";
+import {
+  commands,
+  Disposable,
+  Range,
+  Selection,
+  type TextEditor,
+  TextEditorRevealType,
+  Uri,
+  window,
+} from "vscode";
 import { type Decided, type Proposal, ServerCommands } from "../protocol/messages";
 import { hunkAt, neighbour, open, type Side, undecided } from "../review/hunks";
 import type { Proposals } from "../review/proposals";
@@ -35,8 +44,12 @@ export class Reviewing {
       command(Commands.reject, (given) => this.decideOne(ServerCommands.reject, given)),
       command(Commands.acceptAll, () => this.decideAll(ServerCommands.accept)),
       command(Commands.rejectAll, () => this.decideAll(ServerCommands.reject)),
-      command(Commands.next, () => this.go(1)),
-      command(Commands.previous, () => this.go(-1)),
+      commands.registerCommand(Commands.next, () => {
+        this.go(1);
+      }),
+      commands.registerCommand(Commands.previous, () => {
+        this.go(-1);
+      }),
       command(Commands.showDiff, (given) => this.showDiff(given)),
     );
   }
@@ -53,32 +66,38 @@ export class Reviewing {
     editor.revealRange(new Range(line, 0, line, 0), TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
-  /** The proposal of the document in front, or of any other if there is just one. */
+  /** The proposal of the document in front: nothing is decided in a document that is not seen. */
   private current(): Proposal | undefined {
     const document = window.activeTextEditor?.document;
-    const here = document === undefined ? undefined : proposalOf(document, this.proposals);
-    return here ?? (this.proposals.all.length === 1 ? this.proposals.all[0] : undefined);
+    return document === undefined ? undefined : proposalOf(document, this.proposals);
   }
 
+  /** The hunk at the cursor, of the newest proposal that has one there. */
   private atCursor(): HunkReference | undefined {
-    const proposal = this.current();
-    const place = cursor();
-    if (proposal === undefined || place === undefined) return undefined;
-    const hunk = hunkAt(proposal.hunks, place.side, place.line);
-    return hunk && { session: proposal.session, hunks: [hunk.id] };
+    const editor = window.activeTextEditor;
+    if (editor === undefined) return undefined;
+    const { document, selection } = editor;
+    const side = sideOf(editor);
+    const shown = side === "new" ? this.current() : undefined;
+    const proposals = shown === undefined ? this.proposals.of(document.uri.toString()).toReversed() : [shown];
+    for (const { session, hunks } of proposals) {
+      const hunk = hunkAt(hunks, side, selection.active.line);
+      if (hunk !== undefined) return { session, hunks: [hunk.id] };
+    }
+    return undefined;
   }
 
   /** Decide the hunk that was clicked, or the one at the cursor and go on to the next. */
   private async decideOne(command: string, given: HunkReference | undefined): Promise<void> {
     const hunk = given ?? this.atCursor();
     await this.decide(command, hunk);
-    if (given === undefined && hunk !== undefined) await this.go(1);
+    if (given === undefined && hunk !== undefined) this.go(1);
   }
 
   /** Decide hunks; without any, since none is at the cursor, go to the next one instead of deciding what is not seen. */
   private async decide(command: string, hunks: HunkReference | undefined): Promise<void> {
     if (hunks === undefined) {
-      if (this.current() !== undefined) await this.go(1);
+      this.go(1);
       window.setStatusBarMessage("plgd: no change is at the cursor", 5000);
       return;
     }
@@ -101,16 +120,14 @@ export class Reviewing {
     await this.decide(command, { session: proposal.session, hunks: which.map((hunk) => hunk.id) });
   }
 
-  private async go(step: 1 | -1): Promise<void> {
+  private go(step: 1 | -1): void {
     const proposal = this.current();
-    if (proposal === undefined) return;
-    const from = cursor();
-    const target = neighbour(proposal.hunks, from?.side ?? "old", from?.line ?? -1, step);
+    const editor = window.activeTextEditor;
+    if (proposal === undefined || editor === undefined) return;
+    const side = sideOf(editor);
+    const target = neighbour(proposal.hunks, side, editor.selection.active.line, step);
     if (target === undefined) return;
-    const here = window.activeTextEditor;
-    const isShown = here !== undefined && proposalOf(here.document, this.proposals)?.session === proposal.session;
-    const editor = isShown ? here : await window.showTextDocument(Uri.parse(proposal.uri));
-    const line = editor.document.uri.scheme === SCHEME ? target.newStart : target.oldStart;
+    const line = side === "new" ? target.newStart : target.oldStart;
     const at = editor.document.validateRange(new Range(line, 0, line, 0)).start;
     editor.selection = new Selection(at, at);
     editor.revealRange(new Range(at, at), TextEditorRevealType.InCenterIfOutsideViewport);
@@ -132,10 +149,8 @@ export class Reviewing {
   }
 }
 
-function cursor(): { readonly side: Side; readonly line: number } | undefined {
-  const editor = window.activeTextEditor;
-  if (editor === undefined) return undefined;
-  return { side: editor.document.uri.scheme === SCHEME ? "new" : "old", line: editor.selection.active.line };
+function sideOf(editor: TextEditor): Side {
+  return editor.document.uri.scheme === SCHEME ? "new" : "old";
 }
 
 /** A button in an editor's title gives the document's address, a line above a hunk gives the hunk. */
