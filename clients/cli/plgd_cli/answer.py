@@ -10,6 +10,7 @@ import msgspec
 
 from plgd.protocol.edits import EditResult, EditStats, EditStatus
 from plgd.text.unified import file_header
+from plgd_cli.conflict_view import conflict_lines
 from plgd_cli.diff_view import render
 from plgd_cli.draft_view import show_drafts
 from plgd_cli.output import colours, say, stderr_is_terminal, tell, write
@@ -131,12 +132,15 @@ def _seen_from_here(result: EditResult) -> str:
 
 
 def _explain(result: EditResult) -> None:
-    """Say how it ended when it did not end well, and why; on a terminal also show the reply that was rejected."""
+    """Say how it ended when it did not end well, and why; on a terminal also show a conflict's lines or a bad reply."""
     for warning in result.warnings:
         say(f"plgd: {warning}")
     if result.status in OUTCOMES:
         say(f"plgd: {OUTCOMES[result.status]}")
-    if result.raw_reply and stderr_is_terminal():
+    if result.conflict is not None and stderr_is_terminal():
+        for line in conflict_lines(result.conflict):
+            say(line)
+    elif result.raw_reply and stderr_is_terminal():
         lines = result.raw_reply.removesuffix("\n").split("\n")
         for line in lines[:REPLY_LINES_SHOWN]:
             say(f"  | {line}")
