@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from plgd.bench.first_token import begin_edit, measure_first_token
+from plgd.bench.growth import measure_growth
 from plgd.bench.keystrokes import long_text, measure_keystrokes
 from plgd.bench.warm import text_of
 from plgd.config import EngineConfig
@@ -66,3 +67,13 @@ def test_long_texts_have_their_lines() -> None:
     text = long_text(20_000)
     assert 20_000 == text.count("\n")
     assert len(set(text.splitlines())) > 5_000
+
+
+def test_memory_is_watched_over_many_documents() -> None:
+    """Requests go to many documents, of which the budget holds some; those that are held begin warm."""
+    model, limit_bytes = ScriptedModel("```\n"), 500_000
+    found = measure_growth(model, EngineConfig(), n_requests=100, active_bytes=lambda: 5, limit_bytes=limit_bytes)
+    assert (100, 100, 0) == (found.n_documents, found.n_requests, found.device_growth_bytes)
+    assert 100_000 < found.most_kept_bytes <= limit_bytes
+    assert 3 <= found.n_kept <= 10
+    assert 10 < found.n_warm < 90

@@ -57,7 +57,9 @@ class FirstToken(Record, frozen=True):
         return self.cold_ms / self.warm_ms
 
 
-def begin_edit(model: Model, text: str, instruction: str, warm: WarmStore | None, engine: EngineConfig) -> Session:
+def begin_edit(
+    model: Model, text: str, instruction: str, warm: WarmStore | None, engine: EngineConfig, *, name: str = NAME
+) -> Session:
     """Carry an edit as far as its first token, as the daemon does.
 
     Args:
@@ -66,8 +68,9 @@ def begin_edit(model: Model, text: str, instruction: str, warm: WarmStore | None
         instruction: what to do.
         warm: what is kept; None begins cold.
         engine: how the reply is drafted.
+        name: of the document; texts of one name are one document.
     """
-    edit = prepare(EditParams(instruction=instruction, text=text, name=NAME), DocumentStore())
+    edit = prepare(EditParams(instruction=instruction, text=text, name=name), DocumentStore())
     label, seen = document_label(edit.document), view(edit.document.lines)
     index = warm.index(label.document, seen, model.tokenizer) if warm is not None else None
     prompt = make_prompt(edit.document, edit.lines, instruction, model.tokenizer, index=index)

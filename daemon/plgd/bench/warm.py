@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
-import time
 from bisect import bisect_right
 from typing import Final
 
@@ -13,52 +11,26 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from plgd.bench.first_token import FirstToken, begin_edit, measure_first_token
+from plgd.bench.first_token import FirstToken, measure_first_token
+from plgd.bench.growth import Growth, measure_growth
 from plgd.bench.keystrokes import Keystrokes, long_text, measure_keystrokes
-from plgd.bench.machine import Machine, open_machine
+from plgd.bench.machine import open_machine
 from plgd.bench.options import DEFAULT_REPEATS
 from plgd.bench.progress import Progress
 from plgd.bench.report import describe_environment
 from plgd.bench.results import Environment, Record
-from plgd.config import Config, load_config
-from plgd.documents.warm import WarmStore
+from plgd.config import load_config
 from plgd.engine.model import BorderedTokenizer
-from plgd.memory import resident_bytes
 from plgd.paths import Paths
 
-__all__ = ("Growth", "WarmBench", "run", "text_of")
+__all__ = ("WarmBench", "run", "text_of")
 
 LENGTHS: Final = (500, 2_000, 8_000)
 LONG_LINES: Final = 20_000
 KEYSTROKES: Final = 1_000
 # Of a prompt besides its text, and the first token.
 ROOM: Final = 160
-# Random requests: so many documents, of which the budget holds some.
-N_DOCUMENTS: Final = 100
 REQUESTS: Final = 200
-BUDGET_BYTES: Final = 64 * 2**20
-
-
-class Growth(Record, frozen=True):
-    """Memory over random requests on many documents under a small budget.
-
-    Attributes:
-        n_documents: documents that were edited.
-        n_requests: edits begun.
-        n_warm: those that began warm.
-        limit_bytes: what kept states might take.
-        most_kept_bytes: the most that they took.
-        resident_growth_bytes: of the process, from a tenth of the requests on.
-        device_growth_bytes: of the model's arrays, from a tenth of the requests on.
-    """
-
-    n_documents: int
-    n_requests: int
-    n_warm: int
-    limit_bytes: int
-    most_kept_bytes: int
-    resident_growth_bytes: int
-    device_growth_bytes: int
 
 
 class WarmBench(Record, frozen=True):
@@ -92,7 +64,13 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
             first_tokens.append(measure_first_token(machine.model, text, config.engine, n_repeats=n_repeats))
         progress.say("keystrokes")
         keystrokes = measure_keystrokes(machine.model.tokenizer, n_lines=LONG_LINES, n_keystrokes=KEYSTROKES)
-        growth = _measure_growth(machine, config, arguments.requests or REQUESTS, progress)
+        growth = measure_growth(
+            machine.model,
+            config.engine,
+            n_requests=arguments.requests or REQUESTS,
+            active_bytes=lambda: machine.active_bytes,
+            on_progress=progress.say,
+        )
     environment = msgspec.structs.replace(machine.environment, load_after=round(os.getloadavg()[0], 2))
     found = WarmBench(
         environment=environment,
@@ -112,33 +90,6 @@ def text_of(tokenizer: BorderedTokenizer, n_tokens: int) -> str:
     lines = long_text(n_tokens).splitlines(keepends=True)
     n_lines = bisect_right(range(len(lines) + 1), n_tokens, key=lambda n: len(tokenizer.encode("".join(lines[:n]))))
     return "".join(lines[: n_lines - 1])
-
-
-def _measure_growth(machine: Machine, config: Config, n_requests: int, progress: Progress) -> Growth:
-    chance = random.Random(6)  # noqa: S311  # the same requests in every run
-    texts = [long_text(chance.randrange(6, 18)) for _ in range(N_DOCUMENTS)]
-    warm = WarmStore(time.monotonic)
-    warm.resize(BUDGET_BYTES)
-    most_kept, resident, device = 0, 0, 0
-    for number in range(n_requests):
-        if number % 10 == 0:
-            progress.say(f"random requests: {number} of {n_requests}")
-        if number == n_requests // 10:
-            resident, device = resident_bytes(), machine.active_bytes
-        place = chance.randrange(N_DOCUMENTS) if chance.random() < 0.5 else chance.randrange(5)
-        if chance.random() < 0.3:
-            texts[place] = f"# {number}\n{texts[place]}"[-800:]
-        begin_edit(machine.model, texts[place], f"Rename item {number}.", warm, config.engine)
-        most_kept = max(most_kept, warm.counts.n_bytes)
-    return Growth(
-        n_documents=N_DOCUMENTS,
-        n_requests=n_requests,
-        n_warm=warm.counts.n_hits,
-        limit_bytes=BUDGET_BYTES,
-        most_kept_bytes=most_kept,
-        resident_growth_bytes=resident_bytes() - resident,
-        device_growth_bytes=machine.active_bytes - device,
-    )
 
 
 def _show(found: WarmBench, console: Console) -> None:
@@ -177,7 +128,7 @@ def _show(found: WarmBench, console: Console) -> None:
     )
     console.print(
         f"{growth.n_requests:,} requests on {growth.n_documents} documents, {growth.n_warm:,} of them warm: kept up to "
-        f"{kept:.0f} MB of {limit:.0f} MB; after the first tenth the process grew by {process:+.0f} MB, its arrays by "
-        f"{arrays:+.0f} MB.",
+        f"{growth.n_kept} states, {kept:.0f} MB of {limit:.0f} MB; after the first tenth the process grew by "
+        f"{process:+.0f} MB, its arrays by {arrays:+.0f} MB.",
         highlight=False,
     )
