@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 import msgspec
@@ -22,6 +23,7 @@ _DESCRIPTION: Final = (
 )
 
 
+@functools.cache
 def openrpc_document() -> DiscoverResult:
     """Describe every method, notification, type and error."""
     _, schemas = describe_types("#/components/schemas/{name}")
