@@ -63,7 +63,11 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "reason"),
     [
         (["edit"], "required: PATH"),
-        (["edit", "a.py", "b.py", "-i", "x"], "plgd edit: error: one file at a time; 'b.py' is one too many"),
+        (["edit", "a.py", "-i", "x", "b.py"], "plgd edit: error: files stand together, before the options"),
+        (["edit", "a.py", "b.py", "-i", "x", "--lines", "3"], "--lines is about one file"),
+        (["edit", "a.py", "b.py", "-i", "x", "--sketch", "s"], "--sketch is about one file"),
+        (["edit", "a.py", "-", "-i", "x"], "- is edited alone"),
+        (["edit", "a.py", "b.py", "-i", "x", "--all-or-nothing"], "add --write"),
         (["edit", "a.py", "add types"], "the instruction follows -i, such as: plgd edit a.py -i 'add types'"),
         (["model", "use", "builtin", "other"], "plgd model use: error: unrecognized arguments: other"),
         (["status", "--all"], "usage: plgd status"),

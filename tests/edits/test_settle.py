@@ -113,6 +113,17 @@ def test_a_journal_that_was_cut_off_anywhere(desk: Desk, monkeypatch: pytest.Mon
         assert list(desk.journal_folder.iterdir()) == []
 
 
+def test_a_line_of_the_journal_that_was_damaged(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that reached the disk in part counts as not written, also if its end is there."""
+    die_after(desk, monkeypatch, 0)
+    (file,) = desk.journal_folder.iterdir()
+    first, second, _ = file.read_bytes().split(b"\n")
+    file.write_bytes(first + b"\n" + bytes(len(second) - 12) + second[-12:] + b"\n")
+    recover(Journal(desk.journal_folder))
+    assert desk.texts == OLD
+    assert desk.beside == set()
+
+
 def test_a_journal_of_another_version(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     """An entry that is not understood is logged and left alone, and so are files beside it."""
     desk.journal_folder.mkdir()

@@ -154,12 +154,15 @@ def _folder(root: Path, number: int) -> Path:
 
 @pytest.mark.parametrize("name", OLD)
 @pytest.mark.parametrize("theirs", [b"mine\n", None])
-def test_a_file_that_is_another_by_now(desk: Desk, name: str, theirs: bytes | None) -> None:
-    """When one file has a third content or is gone, none is replaced, and that one is named."""
+def test_a_file_that_is_another_by_now(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str, theirs: bytes | None
+) -> None:
+    """When one file has a third content or is gone, none is replaced for a moment even, and that one is named."""
     path = desk.root / name
     path.unlink() if theirs is None else path.write_bytes(theirs)
-    with pytest.raises(Stopped) as stopped:
+    with watched_disk(monkeypatch) as disk, pytest.raises(Stopped) as stopped:
         desk.replace()
+    assert "replace" not in {call for call, _ in disk.calls}
     assert (list(OLD).index(name), None) == (stopped.value.index, stopped.value.error)
     assert {other: data for other, data in OLD.items() if other != name} == {
         other: (desk.root / other).read_bytes() for other in OLD if other != name

@@ -1,4 +1,4 @@
-"""`plgd edit`: rewrite a file, some lines of it, or standard input."""
+"""`plgd edit`: rewrite a file, some lines of it, several files, or standard input."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from plgd_cli.places import absolute_file, absolute_model
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
 from plgd_cli.sampling import add_sampling_options, sampling_params
+from plgd_cli.several import check_usage, edit_several
 
 __all__ = ("line_range", "register", "run")
 
@@ -45,9 +46,16 @@ COPY_BYTES: Final = 1024 * 1024
 def register(_name: str, parser: Parser) -> None:
     """Add the arguments of `plgd edit`."""
     parser.add_argument("path", metavar="PATH", help="the file; - reads standard input and prints the new text")
+    parser.add_argument("more", metavar="PATH", nargs="*", help="more files, edited by the same instruction")
     parser.add_argument("-i", "--instruction", metavar="TEXT", type=text, help="what to change; asked for when missing")
     parser.add_argument("--lines", metavar="A:B", type=line_range, help="only these lines, both included; or one: 5")
+    parser.add_argument(
+        "--sketch",
+        metavar="FILE",
+        help='a sketch of the new text; "... existing code ..." in a comment stands for what stays',
+    )
     parser.add_argument("--write", action="store_true", help="write the new text to the file")
+    parser.add_argument("--all-or-nothing", action="store_true", help="of several files, write all or none")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--diff", action="store_true", help="print the diff, ready for `git apply` or `patch`")
     form.add_argument("--json", action="store_true", help="print the whole result as JSON")
@@ -70,6 +78,10 @@ def register(_name: str, parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `plgd edit`."""
+    if arguments.all_or_nothing and not arguments.write:
+        arguments.usage_error("--all-or-nothing is about what is written; add --write")
+    if arguments.more:
+        return _edit_several(arguments)
     if arguments.path == STANDARD_INPUT:
         return _edit_standard_input(arguments)
     instruction = _instruction(arguments)
@@ -86,6 +98,22 @@ def run(arguments: argparse.Namespace) -> int:
         lost = f"{name} is the old text or the new one"
         return _edit(arguments, params, form, name=name, interrupted=interrupted, lost=lost)
     return _edit(arguments, params, form, name=name, interrupted=f"{name} is unchanged", lost=f"{name} is unchanged")
+
+
+def _edit_several(arguments: argparse.Namespace) -> int:
+    if arguments.instruction is None and not Path(arguments.more[0]).exists():
+        arguments.usage_error(_explain_extra(arguments, arguments.more))
+    check_usage(arguments)
+    instruction = _instruction(arguments)
+    names = (arguments.path, *arguments.more)
+    mode = EditMode.APPLY if arguments.write else EditMode.PROPOSE
+    return edit_several(
+        names,
+        [_params(arguments, instruction, path=absolute_file(name), mode=mode) for name in names],
+        _form(arguments, otherwise=Form.REVIEW),
+        all_or_nothing=arguments.all_or_nothing,
+        with_drafts=arguments.show_drafts,
+    )
 
 
 def _edit_standard_input(arguments: argparse.Namespace) -> int:
@@ -179,12 +207,15 @@ def _params(
         drafting=drafting_params(arguments),
         sources=tuple(DraftSource(path=absolute_file(path)) for path in arguments.source or ()),
         show_drafts=arguments.show_drafts or arguments.html is not None,
+        code_edit=None if arguments.sketch is None else _read_sketch(arguments.sketch),
     )
 
 
 def _instruction(arguments: argparse.Namespace) -> str:
     """Return the instruction of the command line, or ask for it where a person sits."""
     instruction: str | None = arguments.instruction
+    if instruction is None and arguments.sketch is not None:
+        return ""
     if instruction is None and sys.stdin.isatty() and stderr_is_terminal():
         try:
             instruction = Console(stderr=True).input("What should change? ", markup=False)
@@ -193,6 +224,15 @@ def _instruction(arguments: argparse.Namespace) -> str:
     if not (instruction and instruction.strip()):
         raise EmptyInstruction
     return instruction
+
+
+def _read_sketch(path: str) -> str:
+    try:
+        return Path(absolute_file(path)).read_bytes().decode()
+    except OSError as error:
+        raise FileUnreadable.at(path, str(error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise NotText.not_utf8(path, error.start) from error
 
 
 def _read_standard_input() -> bytes:
@@ -237,4 +277,4 @@ def _explain_extra(arguments: argparse.Namespace, extra: list[str]) -> str:
         return f"unrecognized arguments: {' '.join(extra)}"
     if arguments.instruction is None:
         return f"the instruction follows -i, such as: plgd edit {arguments.path} -i {shlex.quote(extra[0])}"
-    return f"one file at a time; {extra[0]!r} is one too many"
+    return f"files stand together, before the options: plgd edit {arguments.path} {extra[0]} -i ..."
