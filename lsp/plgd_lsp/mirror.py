@@ -43,6 +43,7 @@ class MirroredDocument:
         self.version = item.version
         self._encoding = encoding
         self._index = LineIndex(item.text)
+        self._lines: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -52,7 +53,9 @@ class MirroredDocument:
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines, with their endings."""
-        return split_lines(self._index.text)
+        if self._lines is None:
+            self._lines = split_lines(self._index.text)
+        return self._lines
 
     @property
     def n_lines(self) -> int:
@@ -65,6 +68,7 @@ class MirroredDocument:
         Editors are generous with ranges; what is outside of the text is moved to its end.
         """
         self.version = version
+        self._lines = None
         return tuple(self._change(change) for change in changes)
 
     def _change(self, change: types.TextDocumentContentChangeEvent) -> TextChange:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import signal
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -35,19 +32,6 @@ pytestmark = pytest.mark.anyio
 
 URI = "file:///work/a.py"
 TESTS = Path(__file__).parents[1]
-
-
-@pytest.fixture
-def user(paths: Paths) -> Iterator[Paths]:
-    """A user whose daemon is killed after the test, if one runs that was started by need."""
-    yield paths
-    if not paths.lock.exists():
-        return
-    with paths.lock.open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.kill(int(lock.read()), signal.SIGKILL)
 
 
 async def held_documents(paths: Paths, n_documents: int) -> tuple[OpenDocumentInfo, ...]:
@@ -201,8 +185,9 @@ async def test_a_daemon_is_started_by_need_and_says_what_is_missing(user: Paths)
             assert "idle" == (await client.call(STATUS, NoParams())).state
 
 
-async def test_a_daemon_that_cannot_be_started_is_told(paths: Paths) -> None:
+async def test_a_daemon_that_cannot_be_started_is_told(user: Paths) -> None:
     """With a configuration that cannot be used, an edit fails with the reason, and the status shows it."""
+    paths = user
     paths.config_dir.mkdir(parents=True)
     paths.config_file.write_text("[engine]\nmax_daft = 3\n")
     async with opened_editor() as editor:
@@ -225,14 +210,12 @@ async def test_a_model_that_is_being_loaded_is_shown(paths: Paths) -> None:
     async with talking_daemon(paths, talker), opened_editor(can=capabilities("vscode")) as editor:
         buffer = editor.open(URI, "a\n")
         session = await editor.edit(buffer, "x")
-        status = await editor.wait(
-            "plgd/status", lambda status: (status["kind"], status.get("percent")) == ("loading", 10)
-        )
-        assert (True, session) == (status["busy"], status["session"])
+        status = await editor.wait("plgd/status", lambda status: status["kind"] == "loading")
+        assert (True, session, True) == (status["busy"], status["session"], 0 <= status["percent"] <= 100)
         talker.load_gate.open()
         assert "applied" == (await editor.finished(session))["status"]
         reports: list[Any] = list(editor.client.progress_reports[f"plgd-{session}"])
-        assert "Loads the model, 10 %." in [getattr(report, "message", None) for report in reports]
+        assert any("Loads the model" in report.message for report in reports[1:])
         idle = await editor.wait("plgd/status", lambda status: status["kind"] == "idle" and status["model"] == "m")
         assert not idle["busy"]
 
