@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from typing import Final
 
 from plgd.engine.model import BorderedTokenizer, Known, Span
@@ -171,10 +171,11 @@ class TokenIndex:
         start = self._ends[first - 1] if first else 0
         end = (self._ends[last - 1] if last else 0) + growth if self._blocks else len(text)
         self._text, self._source = text, None
+        cuts = list(self._cut(start, end))
         self._blocks[first:last] = [
-            _Block(stop - at, array("i", self._tokenizer.encode(text[at:stop]))) for at, stop in self._cut(start, end)
+            _Block(stop - at, array("i", self._tokenizer.encode(text[at:stop]))) for at, stop in cuts
         ]
-        self._ends = list(accumulate(block.n_characters for block in self._blocks))
+        self._ends[first:] = [*(stop for _, stop in cuts), *(behind + growth for behind in self._ends[last:])]
         return end - start
 
     def _cut(self, start: int, end: int) -> Iterator[tuple[int, int]]:
