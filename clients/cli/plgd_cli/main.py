@@ -40,6 +40,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "logs": ("plgd_cli.commands.logs", "print the daemon's log"),
     "model": ("plgd_cli.commands.model", "list, fetch, describe and choose models"),
     "lsp": ("plgd_cli.commands.lsp", "serve an editor by the language server protocol"),
+    "mcp": ("plgd_cli.commands.mcp", "serve an agent by the Model Context Protocol"),
     "doctor": ("plgd_cli.commands.doctor", "check the installation and say what is missing or slow"),
     "rpc": ("plgd_cli.commands.rpc", "send one request of the protocol, and print its result as JSON"),
     "bench": ("plgd_cli.commands.bench", "measure"),
