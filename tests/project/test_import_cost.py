@@ -21,7 +21,9 @@ def loaded_after(code: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("module", ["plgd_cli.main", "plgd.lasting_client", "plgd.streamed", "plgd.launch", "plgd.protocol.methods"])
+@pytest.mark.parametrize(
+    "module", ["plgd_cli.main", "plgd.lasting_client", "plgd.streamed", "plgd.launch", "plgd.protocol.methods"]
+)
 def test_front_ends_import_nothing_heavy(module: str) -> None:
     """Importing a front end's module loads neither mlx nor the server, even indirectly."""
     assert set() == loaded_after(f"import {module}") & set(HEAVY)
