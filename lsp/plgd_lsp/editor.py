@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import anyio
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -13,6 +14,8 @@ from plgd_lsp.abilities import Abilities
 
 __all__ = ("Editor",)
 
+# For an answer that needs no user.
+_PROGRESS_S: Final = 2.0
 _LEVELS: Final = {
     "error": types.MessageType.Error,
     "warning": types.MessageType.Warning,
@@ -57,15 +60,17 @@ class Editor:
             return types.ApplyWorkspaceEditResult(applied=False, failure_reason=error.message)
 
     async def create_progress(self, token: str) -> bool:
-        """Ask the editor to show progress; false when it does not want to."""
+        """Ask the editor to show progress; false when it does not want to, or does not answer: an edit goes before."""
         if not self.abilities.progress:
             return False
         params = types.WorkDoneProgressCreateParams(token=token)
-        try:
-            await self._server.window_work_done_progress_create_async(params)
-        except JsonRpcException:
-            return False
-        return True
+        with anyio.move_on_after(_PROGRESS_S):
+            try:
+                await self._server.window_work_done_progress_create_async(params)
+            except JsonRpcException:
+                return False
+            return True
+        return False
 
     def progress(
         self,

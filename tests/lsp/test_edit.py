@@ -239,6 +239,24 @@ async def test_a_key_binding_may_give_the_argument_in_parts(paths: Paths) -> Non
         assert ("begin", "end") == (progress_kinds(editor, "theirs")[0], progress_kinds(editor, "theirs")[-1])
 
 
+async def test_an_editor_that_never_answers_about_progress(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit does not wait for an editor to show progress."""
+    monkeypatch.setattr("plgd_lsp.editor._PROGRESS_S", 0.01)
+    talker = Talker()
+    talker.reply = TWO_CHANGES
+    async with talking_daemon(paths, talker), opened_editor(can=capabilities("vscode")) as editor:
+        over = anyio.Event()
+
+        async def answer_late(_params: types.WorkDoneProgressCreateParams) -> None:
+            await over.wait()
+
+        editor.client.protocol.fm.features[types.WINDOW_WORK_DONE_PROGRESS_CREATE] = answer_late
+        buffer = editor.open(URI, SIX)
+        assert "applied" == (await editor.finished(await editor.edit(buffer, "upper case")))["status"]
+        assert {} == editor.client.progress_reports
+        over.set()
+
+
 async def test_an_instruction_in_a_comment_goes_with_the_edit(paths: Paths) -> None:
     """A comment's instruction is carried out on the lines behind it, and the comment is gone with the same edit."""
     talker = Talker()

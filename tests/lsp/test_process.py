@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from cli.command import on_terminal
 from lsp.editor import PATIENCE_S, started_editor
 from lsp.talking import Talker, talking_daemon
 from plgd.paths import Paths
@@ -126,3 +127,10 @@ def test_the_command_is_listed() -> None:
     """`plgd --help` names it."""
     done = subprocess.run([*COMMAND[:-1], "--help"], capture_output=True, text=True, check=True, cwd=Path("/"))
     assert "lsp " in done.stdout
+
+
+@pytest.mark.usefixtures("paths")
+def test_a_person_is_told_what_it_is() -> None:
+    """On a terminal, the command says that editors start it, and ends with the input."""
+    done = on_terminal("lsp", typed="\x04", stdout_is_pipe=True)
+    assert (1, True, b"") == (done.exit_code, "talks to an editor" in done.shown, done.stdout)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
+from plgd_cli.output import say
 from plgd_cli.parser import Parser
 from plgd_lsp.process import main
 
@@ -19,4 +21,6 @@ def register(_name: str, parser: Parser) -> None:
 
 
 def _lsp(arguments: argparse.Namespace) -> int:
+    if sys.stdin.isatty():
+        say("plgd lsp talks to an editor, which starts it; see docs/editors. Ctrl-D ends it.")
     return main(verbose=arguments.verbose)
