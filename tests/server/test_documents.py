@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from plgd.config import Config, WarmConfig
-from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, UnsavedChanges
+from plgd.config import Config, EngineConfig, WarmConfig
+from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, ParseError, UnsavedChanges
 from plgd.paths import Paths
 from plgd.text.fingerprint import fingerprint
 from scripted_model import ScriptedModel
@@ -147,6 +149,23 @@ async def test_bad_changes(paths: Paths, machine: Machine, params: dict[str, obj
         assert "x = 2\n" == done["new_text"]
 
 
+async def test_half_a_character_on_the_wire(paths: Paths, machine: Machine) -> None:
+    """A line with half a surrogate pair, which no text holds, is refused whole; opening the document again helps."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        for number, (method, params) in enumerate(
+            (
+                ("document/change", {"version": 2, "changes": [change("\ud83d", 0, 0)]}),
+                ("document/open", {"version": 3, "text": "\ude00"}),
+            )
+        ):
+            asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"uri": "untitled:1", **params}}
+            await client.send(json.dumps(asked).encode())
+            assert ParseError.code == (await client.error(None))[0]
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=4)
+        assert "x = 2\n" == (await result(client, "edit", instruction="two", uri="untitled:1"))["new_text"]
+
+
 async def test_changes_in_a_burst_keep_their_order(paths: Paths, machine: Machine) -> None:
     """Changes that arrive together are made in the order in which they were sent, and an edit behind them sees all."""
     async with serving(paths, machine, config=QUIET), wire(paths) as client:
@@ -176,6 +195,23 @@ async def test_warm_means_the_next_edit_begins_behind_the_text(paths: Paths, mac
         assert document["warm_tokens"] >= made["warm_tokens"]
         assert document["kv_bytes"] == status["warm"]["kv_bytes"] > 0
         assert (1, 1) == (status["warm"]["prompts"], status["warm"]["warm_prompts"])
+
+
+async def test_edits_at_the_same_time_read_a_text_once(paths: Paths, machine: Machine, tmp_path: Path) -> None:
+    """Of edits of one file that arrive together, one reads it, and the others go on from what it has read."""
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n" * 200)
+    config = msgspec.structs.replace(QUIET, engine=EngineConfig(prefill_slice=64))
+    async with serving(paths, machine, config=config), wire(paths) as client:
+        for line in (1, 2, 3):
+            params = {"instruction": "two", "path": str(path), "range": {"first": line, "last": line}}
+            await client.ask(line, "edit", params)
+        cached = []
+        while len(cached) < 3:
+            message = await client.read()  # in whatever order they end
+            if "method" not in message:
+                cached.append(message["result"]["stats"]["cached_tokens"])
+        assert (1, True) == (cached.count(0), sorted(cached)[1] > 1200)
 
 
 async def test_another_model_knows_nothing_of_it(paths: Paths, tmp_path: Path) -> None:
