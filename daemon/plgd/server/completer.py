@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
+from typing import Final
 
 from anyio import to_thread
 
@@ -22,6 +24,8 @@ from plgd.server.model_handlers import ModelHandlers
 from plgd.server.scheduler import Job
 
 __all__ = ("DaemonCompleter",)
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class DaemonCompleter:
@@ -69,6 +73,15 @@ class DaemonCompleter:
             outcome = await self._runner.run(feed, session, job)
         if not isinstance(outcome, CompletionResult):
             raise Cancelled
+        _LOG.info(
+            "a completion by %s: %d prompt tokens (%d cached), %d tokens (%d of %d drafted accepted)",
+            name,
+            outcome.n_prompt_tokens,
+            outcome.n_cached_tokens,
+            outcome.n_tokens,
+            outcome.n_accepted,
+            outcome.n_drafted,
+        )
         return outcome
 
     async def models(self) -> tuple[ModelInfo, ...]:
