@@ -47,7 +47,7 @@ def test_every_file_is_well_formed() -> None:
     files = sorted(PLUGIN.rglob("*.lua"))
     assert len(files) > 10
     code = "for _, file in ipairs(arg) do assert(loadfile(file)) end"
-    command = [str(NVIM), "--clean", "--headless", "-l", "/dev/stdin", *map(str, files)]
+    command = [str(NVIM), "--clean", "--headless", "-l", "-", *map(str, files)]
     done = subprocess.run(command, input=code.encode(), capture_output=True, check=False, timeout=60)
     assert (0, b"") == (done.returncode, done.stderr)
 
