@@ -81,6 +81,11 @@ def test_a_sketch_that_shares_nothing_with_the_text() -> None:
     assert with_sketch < without
 
 
+def test_a_text_beyond_any_context_is_not_guessed_at() -> None:
+    """A sketch of a text that no model could read is not laid beside it."""
+    assert prepare(sketched(text=SOURCE * 100_000), DocumentStore()).expected == (SKETCH,)
+
+
 @pytest.mark.parametrize("marker", ["    # ... existing code ...", "# ... the loop ...", "# ..."])
 def test_a_marker_in_the_reply_is_refused(marker: str) -> None:
     """A reply that repeats a marker of the sketch leaves text out, whatever the marker says."""

@@ -29,6 +29,8 @@ _NAME_LIMIT: Final = 4096
 # A sketch stands in the prompt, too, and is laid beside the text line by line.
 _SKETCH_LIMIT: Final = 1024 * 1024
 _MAX_PARTS: Final = 64
+# Bytes of a text that a sketch is laid beside: far more than any context holds.
+_GUESS_LIMIT: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _parts(params: EditParams) -> tuple[EditParams, ...]:
 
 def _prepared(params: EditParams, document: Document, lines: LineRange, sources: tuple[str, ...]) -> PreparedEdit:
     guess: tuple[str, ...] | None = None
-    if params.code_edit:
+    if params.code_edit and len(document.data) <= _GUESS_LIMIT:
         source = [body(line) for line in document.lines[lines.first - 1 : lines.last]]
         guess = guess_merge(source, [body(line) for line in split_lines(params.code_edit)])
     return PreparedEdit(params, document, lines, sources, view(guess) if guess else "")

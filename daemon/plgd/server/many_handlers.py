@@ -135,7 +135,8 @@ class ManyHandlers:
         self, call: Call, edits: Sequence[PreparedEdit], model: str, received: float, promise: Promise
     ) -> EditManyResult:
         session, sessions = secrets.token_hex(8), [secrets.token_hex(8) for _ in edits]
-        feed = EditFeed(call, session, f"{edits[0].document.shown()} and {len(edits) - 1} more")
+        shown = edits[0].document.shown() + (f" and {len(edits) - 1} more" if len(edits) > 1 else "")
+        feed = EditFeed(call, session, shown)
         job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=None,
