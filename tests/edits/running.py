@@ -8,6 +8,7 @@ from itertools import count
 
 from plgd.config import Config
 from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
 from plgd.edits.events import JobDelta, JobEvent, JobProgress
 from plgd.edits.job import edit_steps
 from plgd.edits.request import prepare
@@ -69,16 +70,16 @@ class RepliesModel(ScriptedModel):
         return super().target(sampling)
 
 
-def run_replies(asked: EditParams, replies: Sequence[str]) -> Ran:
+def run_replies(asked: EditParams, replies: Sequence[str], *, warm: WarmStore | None = None) -> Ran:
     """Carry out several edits of a text on a model that gives these replies."""
-    return _run(asked, RepliesModel(replies), Config())
+    return _run(asked, RepliesModel(replies), Config(), warm)
 
 
-def _run(asked: EditParams, model: ScriptedModel, config: Config) -> Ran:
+def _run(asked: EditParams, model: ScriptedModel, config: Config, warm: WarmStore | None = None) -> Ran:
     documents = DocumentStore()
     edit = prepare(asked, documents)
     steps = edit_steps(
-        edit, session="s1", received=0.0, documents=documents, model=model, config=config, clock=_ticks()
+        edit, session="s1", received=0.0, documents=documents, model=model, config=config, warm=warm, clock=_ticks()
     )
     events: list[JobEvent] = []
     while True:

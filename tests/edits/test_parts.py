@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from edits.running import params, run_replies
 from plgd.documents.store import DocumentStore
+from plgd.documents.warm import WarmStore
 from plgd.edits.parts import PendingRanges
 from plgd.edits.request import prepare
 from plgd.errors import LinesOutOfRange
@@ -124,6 +125,18 @@ def test_events_say_which_edit_they_are_about() -> None:
     assert {0, 1} == {event.part for event in ran.events}
     assert ran.deltas == "uno\ndos\n"
     assert [event.part for event in ran.events] == sorted(event.part for event in ran.events)
+
+
+def test_edits_read_the_text_once() -> None:
+    """A later edit reads no more of the text than the edits before it changed."""
+    store = WarmStore(lambda: 0.0)
+    store.resize(1 << 30)
+    replies = [f"five\n{END}", f"SIX\n{END}"]
+    warm = run_replies(asked(of_lines(5, 5), of_lines(6, 6)), replies, warm=store).result
+    cold = run_replies(asked(of_lines(5, 5), of_lines(6, 6)), replies).result
+    assert warm.new_text == cold.new_text == f"{TEXT[:-4]}SIX\n"
+    assert (0, cold.stats.prompt_tokens) == (cold.stats.cached_tokens, warm.stats.prompt_tokens)
+    assert warm.stats.cached_tokens > len(TEXT)
 
 
 def test_every_range_is_checked_at_once() -> None:
