@@ -157,7 +157,7 @@ def test_what_another_is_reading_is_awaited(store: WarmStore) -> None:
     """As long as another edit has still to read what a prompt begins with, and no longer, waiting is worth it."""
     other, prompt = HistoryTarget(), [1, 2, 3, 1]
     with store.lend(A, other, [1, 2, 3, 0, 0]):
-        assert (0, None) == (store.awaited(A, prompt), store.awaited(B, prompt))
+        assert (0, None, None) == (store.awaited(A, prompt), store.awaited(A, [0, 1]), store.awaited(B, prompt))
         other.prefill([1, 2, 3])
         assert 2 == store.awaited(A, prompt)
         other.prefill([0])

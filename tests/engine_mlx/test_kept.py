@@ -153,9 +153,9 @@ def test_a_copy_disturbs_nobody(kind: str, prompts: list[list[int]], seed: int, 
 
 
 def test_a_copy_costs_what_it_holds() -> None:
-    """A copy has rows of its own: that one that is copied goes on without a copy, and both count their memory."""
+    """A copy has rows of its own, as many as it needs: nobody copies the others at a later step."""
     target, other = maker("llama").target(), maker("llama").target()
-    target.prefill(list(range(40)))
+    target.prefill([place % VOCABULARY for place in range(600)])
     kept = other.copy(target, 20)
     assert kept is not None
     assert (list(range(20)), 256) == (kept.tokens, kept.caches[0].keys.shape[-2])
