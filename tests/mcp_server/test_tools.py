@@ -26,11 +26,13 @@ ENDLESS = "\n".join(map(str, range(200_000)))
 
 
 async def test_an_agent_edits_a_file(paths: Paths, root: Path) -> None:
-    """An edit is written, its answer has the diff and fits the tool's schema, and progress is told meanwhile."""
+    """An edit is written, its answer has the diff and fits the tool's schema, and progress rises meanwhile."""
     stages: list[str | None] = []
+    told = [-1.0]
 
     async def hear(percent: float, total: float | None, stage: str | None) -> None:
-        assert 0 <= percent <= 100 == total
+        assert told[-1] < percent <= 100 == total
+        told.append(percent)
         stages.append(stage)
 
     async with shouting(paths), agent(paths, root) as client:

@@ -12,6 +12,7 @@ from plgd.protocol.edits import EditParams, EditProgress, EditResult
 from plgd.protocol.methods import EDIT, EDIT_STATUS, Method
 from plgd.protocol.sessions import SessionParams, SessionResult
 from plgd.streamed import streamed
+from plgd_mcp.progress import Progress
 from plgd_mcp.roots import Roots
 from plgd_mcp.state import Call
 
@@ -27,11 +28,12 @@ async def ask(ctx: Call, method: Method[ParamsT, ResultT], params: ParamsT) -> R
     Raises:
         ToolError: the daemon refused or failed; with its own sentence.
     """
+    progress = Progress()
     try:
         async with streamed(ctx.request_context.lifespan_context.daemon, method, params) as call:
             async for note in call:
-                if isinstance(note, EditProgress):
-                    await ctx.report_progress(note.percent, 100.0, note.stage.value)
+                if isinstance(note, EditProgress) and (percent := progress.next(note)) is not None:
+                    await ctx.report_progress(percent, 100.0, note.stage.value)
             return await call.result()
     except PlgdError as error:
         raise ToolError(error.message) from error
