@@ -55,7 +55,8 @@ async def near_agent(
         mode: of the protocol.
     """
 
-    async def list_roots(_context: ClientRequestContext) -> ListRootsResult:
+    async def list_roots(context: ClientRequestContext) -> ListRootsResult:
+        del context
         return ListRootsResult(roots=[Root(uri=FileUrl(folder.as_uri())) for folder in client_roots or ()])
 
     async with Client(

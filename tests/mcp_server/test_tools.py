@@ -30,10 +30,10 @@ async def test_an_agent_edits_a_file(paths: Paths, root: Path) -> None:
     stages: list[str | None] = []
     told = [-1.0]
 
-    async def hear(percent: float, total: float | None, stage: str | None) -> None:
-        assert told[-1] < percent <= 100 == total
-        told.append(percent)
-        stages.append(stage)
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert told[-1] < progress <= 100 == total
+        told.append(progress)
+        stages.append(message)
 
     async with shouting(paths), agent(paths, root) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -116,13 +116,15 @@ async def accept_hunks(
     """Write hunks of a proposed edit to its file."""
     await find_session(ctx, roots_of(ctx, asked), session)
     params = AcceptParams(session=session, hunks=None if hunks is None else tuple(hunks), dry_run=dry_run)
-    return told(Accepted, await ask(ctx, EDIT_ACCEPT, params))
+    result = await ask(ctx, EDIT_ACCEPT, params)
+    return told(Accepted, result)
 
 
 async def warm(ctx: Call, asked: AskedRoots, path: _Path) -> Warmth:
     """Let the model read a file, so that the next edit of it begins at once."""
     params = WarmParams(path=roots_of(ctx, asked).find(path))
-    return told(Warmth, await ask(ctx, DOCUMENT_WARM, params))
+    result = await ask(ctx, DOCUMENT_WARM, params)
+    return told(Warmth, result)
 
 
 def _mode(apply: bool) -> EditMode:

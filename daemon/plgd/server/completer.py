@@ -53,7 +53,6 @@ class DaemonCompleter:
     ) -> CompletionResult:
         """Write the next turn of a conversation; see the interface."""
         with self._lifecycle.request():
-            self._lifecycle.check_open()
             name = await self._models.find(model)
             session = secrets.token_hex(8)
             feed = CompletionFeed(session, on_text)
