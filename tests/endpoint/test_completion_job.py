@@ -59,6 +59,16 @@ def test_every_policy_gives_the_models_reply(policy: Policy) -> None:
             assert result.n_accepted > len(REPLY) // 2
 
 
+def test_a_rename_in_what_the_user_said_takes_few_passes() -> None:
+    """What the reply has replaced in the user's text is put into later drafts, which n-grams alone could not do."""
+    code = "".join(f"    subtotal = subtotal + price_{n} * {n}  # line {n * 37}\n" for n in range(30))
+    asked = Completion((Turn("user", f"Rename subtotal to net_sum:\n{code}"),))
+    model = ScriptedModel(code.replace("subtotal", "net_sum"))
+    result, _ = run(asked, model)
+    assert code.replace("subtotal", "net_sum") == result.text
+    assert len(model.targets[0].widths) < result.n_tokens // 12
+
+
 def test_the_prompt_is_read_in_slices() -> None:
     """Between two slices of a long prompt the daemon can turn to others, and progress rises to 100 percent."""
     asked = Completion((Turn("user", "x" * 1000),))

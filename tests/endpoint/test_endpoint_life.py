@@ -217,6 +217,7 @@ async def test_a_token_that_cannot_be_trusted_is_refused(paths: Paths, tmp_path:
         else:
             file.symlink_to(tmp_path / "elsewhere")
             (tmp_path / "elsewhere").write_text("x" * 32)
+            (tmp_path / "elsewhere").chmod(0o600)
     with pytest.raises(ConfigError, match="http-token"):
         make_daemon(paths, HttpConfig(enabled=True, port=0))
 
