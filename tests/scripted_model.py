@@ -90,7 +90,6 @@ class ScriptedModel:
 
     name = "scripted"
     eos_tokens = frozenset((EOS,))
-    ranges_alone = False
     state_key = "scripted"
 
     def __init__(

@@ -27,13 +27,11 @@ def _prompt_text(
     instruction: str,
     lines: LineRange | None = None,
     name: str = "app.py",
-    *,
-    ranges_alone: bool = False,
 ) -> str:
     document = Document.of_text(text, name)
     lines = lines or LineRange(first=1, last=len(document.lines))
     tokenizer = TemplateTokenizer()
-    return tokenizer.decode(make_prompt(document, lines, instruction, tokenizer, ranges_alone=ranges_alone).tokens)
+    return tokenizer.decode(make_prompt(document, lines, instruction, tokenizer).tokens)
 
 
 def test_the_prompt_of_a_whole_file() -> None:
@@ -50,12 +48,6 @@ def test_the_prompt_of_a_range() -> None:
     """For a range the model sees the file and then the lines to rewrite, each in a fence."""
     expected = "File: app.py\n```python\na\nb\nc\n```\n```python\nb\n```\n\nUpper case<|im_end|>"
     assert expected in _prompt_text("a\nb\nc\n", "Upper case", LineRange(first=2, last=2))
-
-
-def test_the_prompt_of_a_range_for_a_model_that_knows_whole_texts_only() -> None:
-    """Such a model sees the lines to rewrite as if they were the file."""
-    prompt = _prompt_text("a\nb\nc\n", "Upper case", LineRange(first=2, last=2), ranges_alone=True)
-    assert "File: app.py\n```python\nb\n```\n\nUpper case<|im_end|>" in prompt
 
 
 @pytest.mark.parametrize("text", ["\ufeffa\r\nb\rc", "a\nb\nc", "a\r\nb\r\nc\r\n"])

@@ -38,9 +38,8 @@ TEXT = "def f(x):\n    return x\n\n" * 80
 class HistoryModel(ScriptedModel):
     """A model whose every word depends on all that it was fed."""
 
-    def __init__(self, *, trims_far: bool = True, ranges_alone: bool = False, context_limit: int = 1 << 20) -> None:
+    def __init__(self, *, trims_far: bool = True, context_limit: int = 1 << 20) -> None:
         super().__init__("", context_limit=context_limit)
-        self.ranges_alone = ranges_alone
         self._trims_far = trims_far
 
     def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
@@ -121,12 +120,12 @@ def requests(draw: st.DrawFn) -> Sequence[tuple[str, str, LineRange | None]]:
 
 
 @settings(deadline=None, max_examples=60)
-@given(asked=requests(), trims_far=st.booleans(), ranges_alone=st.booleans(), data=st.data())
+@given(asked=requests(), trims_far=st.booleans(), data=st.data())
 def test_warm_replies_equal_cold_ones(
-    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, ranges_alone: bool, data: st.DataObject
+    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, data: st.DataObject
 ) -> None:
     """Over any history of changes, requests, ranges and memory, warm replies equal cold ones token for token."""
-    model = HistoryModel(trims_far=trims_far, ranges_alone=ranges_alone)
+    model = HistoryModel(trims_far=trims_far)
     desk = Desk(model, data.draw(st.sampled_from((1 << 40, 200_000))))
     for text, instruction, lines in asked:
         if data.draw(st.booleans()):
@@ -139,12 +138,12 @@ def test_warm_replies_equal_cold_ones(
 
 
 @settings(deadline=None, max_examples=15)
-@given(asked=requests(), trims_far=st.booleans(), ranges_alone=st.booleans(), data=st.data())
+@given(asked=requests(), trims_far=st.booleans(), data=st.data())
 def test_edits_that_take_turns_equal_cold_ones(
-    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, ranges_alone: bool, data: st.DataObject
+    asked: Sequence[tuple[str, str, LineRange | None]], trims_far: bool, data: st.DataObject
 ) -> None:
     """Edits of one document that run at the same time, some of them cancelled, have the replies that each has alone."""
-    desk = Desk(HistoryModel(trims_far=trims_far, ranges_alone=ranges_alone))
+    desk = Desk(HistoryModel(trims_far=trims_far))
     asked = [*asked, *asked]
     expected = [desk.edit(*each, warm=False).raw_reply for each in asked]
     running = dict(enumerate(desk.steps(*each) for each in asked))
@@ -190,6 +189,7 @@ def test_warming_waits_for_the_edit() -> None:
     document = Document.of_text(TEXT, "a.py")
     warming = warm_steps(document, received=0.0, model=desk.model, warm=desk.store, slice_tokens=64)
     edited, made = take_turns(desk.steps(TEXT, "rename f"), warming)
+    assert isinstance(edited, EditResult)
     assert isinstance(made, WarmResult)
     assert (0, made.head_tokens - 1) == (edited.stats.cached_tokens, made.cached_tokens)
 
@@ -222,15 +222,6 @@ def test_ranges_share_the_text() -> None:
     desk.edit(TEXT, "rename f")
     stats = desk.edit(TEXT, "rename f", LineRange(first=7, last=8)).stats
     assert stats.cached_tokens > len(TEXT)
-
-
-def test_ranges_alone_do_not_displace_the_text() -> None:
-    """Of a model that sees ranges alone, whole texts and ranges are kept apart."""
-    desk = Desk(HistoryModel(ranges_alone=True))
-    desk.edit(TEXT, "rename f")
-    desk.edit(TEXT, "rename f", LineRange(first=7, last=8))
-    assert desk.edit(TEXT, "document f").stats.cached_tokens > len(TEXT)
-    assert desk.edit(TEXT, "document f", LineRange(first=7, last=8)).stats.cached_tokens > 100
 
 
 def test_exact_edits_read_nothing_from_disk(tmp_path: Path) -> None:

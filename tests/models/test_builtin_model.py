@@ -95,7 +95,17 @@ def test_adapter_is_refused_elsewhere(builtin_model_dir: Path, tmp_path: Path) -
         merge_adapter(network, ADAPTER, name="builtin", folder=tmp_path)
 
 
+def test_mlx_lm_takes_the_adapter_as_it_is(builtin_model_dir: Path) -> None:
+    """mlx-lm loads the shipped folder as an ordinary adapter, and then makes the choices that plgd's model makes."""
+    ours = load_model(builtin_model_dir, name="builtin", adapter=ADAPTER)
+    loaded = mlx_lm.load(str(builtin_model_dir), adapter_path=str(ADAPTER.parent))
+    tokens = mx.array([load_tokenizer(builtin_model_dir).encode(PROMPT)])
+    expected, found = (mx.argmax(network(tokens)[0, -1]).item() for network in (ours.network, loaded[0]))
+    assert expected == found
+
+
 def test_adapter_is_package_data() -> None:
     """The adapter lies inside the package, so that every installation has it."""
     assert Path(plgd.__file__).parent in ADAPTER.parents
-    assert ADAPTER.stat().st_size == 19_593_243
+    assert ADAPTER.stat().st_size == 19_583_072
+    assert {"adapter_config.json", "README.md"} <= {file.name for file in ADAPTER.parent.iterdir()}

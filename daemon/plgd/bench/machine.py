@@ -105,7 +105,6 @@ def open_machine(
         name=found.name,
         adapter=found.adapter,
         context_limit=config.model.context_limit,
-        ranges_alone=found.ranges_alone,
         kv_bits=config.model.kv_bits,
         on_progress=lambda percent: on_progress(f"loading {found.name} {percent:.0f} %"),
     )

@@ -22,20 +22,13 @@ def prompt_head(document: Document, model: Model, index: TokenIndex) -> tuple[in
         index: of the text as the model sees it.
     """
     whole, first = LineRange(first=1, last=len(document.lines)), LineRange(first=1, last=1)
-    # A model that is shown ranges alone shares nothing of the text between them; whole files it does share.
-    other = whole if model.ranges_alone else first
     prompts = [
-        make_prompt(document, lines, instruction, model.tokenizer, ranges_alone=model.ranges_alone, index=index).tokens
-        for lines, instruction in ((whole, "a"), (other, "("))
+        make_prompt(document, lines, instruction, model.tokenizer, index=index).tokens
+        for lines, instruction in ((whole, "a"), (first, "("))
     ]
     return prompts[0][: common_prefix(*prompts)]
 
 
-def document_label(document: Document, *, alone: bool = False) -> Label:
-    """Return what the model's state for a document is kept under.
-
-    Args:
-        document: the text.
-        alone: the prompt shows a part of it alone.
-    """
-    return Label(str(document.path or document.name), alone)
+def document_label(document: Document) -> Label:
+    """Return what the model's state for a document is kept under."""
+    return Label(str(document.path or document.name))

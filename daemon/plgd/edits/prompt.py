@@ -57,7 +57,6 @@ def make_prompt(
     instruction: str,
     tokenizer: Tokenizer,
     *,
-    ranges_alone: bool = False,
     index: TokenIndex | None = None,
     sketch: str = "",
 ) -> Prompt:
@@ -68,12 +67,11 @@ def make_prompt(
         lines: what is to be rewritten; all lines for a whole file.
         instruction: the user's words; blanks around them are dropped.
         tokenizer: the model's.
-        ranges_alone: show the model nothing of the file but the lines to rewrite.
         index: of the whole text as the model sees it, so that it is not tokenized again.
         sketch: of the new lines, as the model sees it; may say all there is to say.
     """
     source = view(document.lines[lines.first - 1 : lines.last])
-    whole = source if ranges_alone else view(document.lines)
+    whole = view(document.lines)
     instruction = instruction.strip()
     fence, language = fence_for(whole + sketch, instruction), language_of(document.name)
     opening = f"{fence}{language}\n"

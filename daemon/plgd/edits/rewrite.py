@@ -79,15 +79,13 @@ def rewrite_steps(
         EngineError: the model failed.
     """
     _check_size(edit, model)
-    alone = model.ranges_alone and edit.source_lines != edit.document.lines
-    label = document_label(edit.document, alone=alone)
+    label = document_label(edit.document)
     index = warm.index(label.document, view(edit.document.lines), model.tokenizer) if warm is not None else None
     prompt = make_prompt(
         edit.document,
         edit.lines,
         edit.params.instruction,
         model.tokenizer,
-        ranges_alone=model.ranges_alone,
         index=index,
         sketch=edit.sketch,
     )

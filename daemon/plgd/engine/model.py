@@ -161,11 +161,6 @@ class Model(Protocol):
         ...
 
     @property
-    def ranges_alone(self) -> bool:
-        """Whether it can rewrite a range only when it is shown nothing else of the file."""
-        ...
-
-    @property
     def state_key(self) -> str:
         """Tell the model's states from those of other weights, libraries and kinds of KV; the first call may take long.
 

@@ -27,7 +27,7 @@ from plgd.paths import Paths
 
 __all__ = ("ADAPTER", "SMOLLM2", "WheelSource", "find_installed", "install")
 
-ADAPTER: Final = Path(__file__).parent / "data" / "builtin-adapter.safetensors"
+ADAPTER: Final = Path(__file__).parent / "data" / "builtin-adapter" / "adapters.safetensors"
 
 # Raised whenever `engine.mlx.gguf` writes other files from the same input: older folders are made again.
 CONVERSION: Final = 1

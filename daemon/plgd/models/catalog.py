@@ -43,7 +43,6 @@ class ResolvedModel:
         adapter: a LoRA adapter to merge at load.
         size_bytes: of the folder.
         context_limit: tokens; 0 when the folder does not say.
-        ranges_alone: whether it was taught to rewrite whole texts only.
     """
 
     name: str
@@ -51,7 +50,6 @@ class ResolvedModel:
     adapter: Path | None
     size_bytes: int
     context_limit: int
-    ranges_alone: bool = False
 
 
 def choose(name: str | None, paths: Paths, config: Config) -> str:
@@ -93,7 +91,6 @@ def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
         adapter=ADAPTER if entry is not None and entry.adapted else None,
         size_bytes=facts.n_bytes,
         context_limit=facts.context_limit,
-        ranges_alone=entry is not None and entry.adapted,
     )
 
 

@@ -46,7 +46,6 @@ class MlxBackend:
             name=name,
             adapter=found.adapter,
             context_limit=self._config.model.context_limit,
-            ranges_alone=found.ranges_alone,
             kv_bits=self._config.model.kv_bits,
             on_progress=lambda percent: on_progress(percent * _LOAD_SHARE),
         )

@@ -52,7 +52,6 @@ def load_model(
     name: str,
     adapter: Path | None = None,
     context_limit: int = 0,
-    ranges_alone: bool = False,
     kv_bits: int = 0,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> MlxModel:
@@ -66,7 +65,6 @@ def load_model(
         adapter: a LoRA adapter to merge into the weights.
         context_limit: tokens of prompt and reply together; 0 takes the model's own limit, which is never exceeded.
         kv_bits: bits of a quantized key or value, 8 or 4; 0 keeps them as they are.
-        ranges_alone: whether the model, or its adapter, was taught to rewrite whole texts only.
         on_progress: gets percent, 0 to 100.
 
     Raises:
@@ -90,7 +88,6 @@ def load_model(
         name=name,
         eos_tokens=tokenizer.eos_tokens,
         context_limit=min(limit, context_limit) if context_limit else limit,
-        ranges_alone=ranges_alone,
         kv_bits=kv_bits,
         shapes=CUDA_SHAPES if on_cuda() else None,
     )

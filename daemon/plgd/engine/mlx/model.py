@@ -39,7 +39,6 @@ class MlxModel:
         name: the name it was asked for by.
         eos_tokens: the tokens that end a reply.
         context_limit: the longest prompt and reply together, in tokens.
-        ranges_alone: whether a range is all that it may be shown of a file.
         kv_bits: bits of a quantized key or value, 8 or 4; 0 keeps them as they are.
         shapes: fixed shapes for devices on which a new shape costs time.
         threads: of another model in this process, which this one shares; its own when left out.
@@ -56,7 +55,6 @@ class MlxModel:
         name: str,
         eos_tokens: frozenset[int],
         context_limit: int,
-        ranges_alone: bool = False,
         kv_bits: int = 0,
         shapes: FixedShapes | None = None,
         threads: BlasThreads | None = None,
@@ -66,7 +64,6 @@ class MlxModel:
         self._name = name
         self._eos_tokens = eos_tokens
         self._context_limit = context_limit
-        self._ranges_alone = ranges_alone
         self._kv_bits = kv_bits
         self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
         self._threads = threads or BlasThreads(find_openblas())
@@ -91,11 +88,6 @@ class MlxModel:
     def context_limit(self) -> int:
         """The longest prompt and reply together, in tokens."""
         return self._context_limit
-
-    @property
-    def ranges_alone(self) -> bool:
-        """Whether a range is all that it may be shown of a file."""
-        return self._ranges_alone
 
     @property
     def kv_bits(self) -> int:
