@@ -56,6 +56,19 @@ def test_every_byte_survives(editor: Editor, talker: ListeningTalker, old: str, 
     assert old.encode() == path.read_bytes()
 
 
+def test_another_fileformat_is_known_at_the_next_edit(editor: Editor, talker: ListeningTalker) -> None:
+    """After 'fileformat' was changed, of which Neovim tells no server, an edit is applied with the new line endings."""
+    talker.reply = "A\nb\n"
+    editor.open("file.txt", b"a\nb\n")
+    editor.command("Plgd! first")
+    assert "applied" == editor.finished(1)["status"]
+    editor.command("set fileformat=dos")
+    talker.reply = "A\r\nB\r\n"
+    editor.command("Plgd! second")
+    assert "applied" == editor.finished(2)["status"]
+    assert b"A\r\nB\r\n" == editor.bytes()
+
+
 def test_only_the_given_lines_are_rewritten(editor: Editor, talker: ListeningTalker) -> None:
     """With a range, the model is asked for those lines and only they change."""
     talker.reply = "    return 0\n"
@@ -141,6 +154,8 @@ def test_retry_asks_again_with_other_words(editor: Editor, talker: ListeningTalk
     editor.command("PlgdRetry return one")
     assert "proposed" == editor.finished(2)["status"]
     assert talker.times_told("return one")
+    # What was proposed before is gone.
+    assert 1 == editor.lua("return #require('plgd.preview').hunks(0)")
     editor.command("PlgdAccept!")
     editor.wait("vim.api.nvim_buf_get_lines(0, 2, 3, true)[1] == '    return 1'")
     assert OLD.replace(b"return total", b"return 1") == editor.bytes()
