@@ -16,9 +16,7 @@ from plgd.engine.mlx.text import MlxTokenizer
 
 pytestmark = pytest.mark.builtin
 
-ODD = "".join(
-    ("\ufeffa\r\nb\rc\n", "x" * 999, "\n", "👩‍💻 𝔘𝔫𝔦 Größe\u2028é\n" * 40, "\t \n\n\n  y = [[0] * 9]\n" * 30)
-)
+ODD = "".join(("\ufeffa\r\nb\rc\n", "x" * 999, "\n", "👩‍💻 𝔘𝔫𝔦 Größe\u2028é\n" * 40, "\t \n\n\n  y = [[0] * 9]\n" * 30))
 
 
 @pytest.fixture(scope="module")

@@ -180,10 +180,14 @@ def test_old_states_expire(store: WarmStore) -> None:
     """What was not used for long is let go."""
     use(store, A, [1, 2])
     use(store, B, [1, 2])
+    indexes = [store.index(label.document, "x = 1\n" * 300, ByteTokenizer()) for label in (A, B)]
+    for index in indexes:
+        index.source()
     first = store.oldest_use
     assert first is not None
     assert (False, True, False) == (store.expire(first - 1), store.expire(first), store.expire(first))
     assert (0, 1) == (store.bytes_of(A), store.reach(B, [1, 2]))
+    assert [True, False] == [index.n_source == 0 for index in indexes]
 
 
 def test_forgetting_and_clearing(store: WarmStore) -> None:

@@ -206,7 +206,7 @@ async def test_edits_at_the_same_time_read_a_text_once(paths: Paths, machine: Ma
         for line in (1, 2, 3):
             params = {"instruction": "two", "path": str(path), "range": {"first": line, "last": line}}
             await client.ask(line, "edit", params)
-        cached = []
+        cached: list[int] = []
         while len(cached) < 3:
             message = await client.read()  # in whatever order they end
             if "method" not in message:

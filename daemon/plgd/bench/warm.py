@@ -107,8 +107,8 @@ def _show(found: WarmBench, console: Console) -> None:
     ):
         table.add_column(heading, justify="right")
     for each in found.first_tokens:
-        times = (f"{each.cold_ms:.0f}", f"{each.warm_ms:.0f}", f"{each.speedup:.1f}")
-        times = (*times, f"{each.bound_ms:.0f}", f"{each.warm_ms / each.bound_ms:.2f}")
+        times = [f"{each.cold_ms:.0f}", f"{each.warm_ms:.0f}", f"{each.speedup:.1f}"]
+        times += [f"{each.bound_ms:.0f}", f"{each.warm_ms / each.bound_ms:.2f}"]
         table.add_row(f"{each.prompt_tokens:,}", f"{each.cached_tokens:,}", *times, str(each.first_tokens))
     console.print(table)
     keys, growth = found.keystrokes, found.growth

@@ -36,6 +36,11 @@ class TokenIndexes:
         self._fit()
         return index
 
+    def drop_source(self, document: str) -> None:
+        """Drop the draft index of a document; its tokens stay."""
+        if document in self._indexes:
+            self._indexes[document].drop_source()
+
     def forget(self, document: str) -> None:
         """Drop the index of a document."""
         self._indexes.pop(document, None)

@@ -221,6 +221,7 @@ class WarmStore:
         old = [label for label, state in self._states.items() if state.used_at <= used_before]
         for label in old:
             self._let_go(label)
+            self._indexes.drop_source(label.document)
         self._count()
         return bool(old)
 
