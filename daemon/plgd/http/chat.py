@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -51,12 +52,15 @@ class ChatReply:
             group.start_soon(watch_client)
             texts_in, texts = anyio.create_memory_object_stream[str](math.inf)
 
+            def hear(text: str) -> None:
+                # A client that has left hears nothing more, but the model stops only after its round.
+                with suppress(anyio.BrokenResourceError):
+                    texts_in.send_nowait(text)
+
             async def run() -> None:
                 with texts_in:
                     try:
-                        self._outcome = await self._completer.complete(
-                            self._asked.completion, self._asked.model, texts_in.send_nowait
-                        )
+                        self._outcome = await self._completer.complete(self._asked.completion, self._asked.model, hear)
                     except PlgdError as error:
                         self._outcome = error
 

@@ -73,6 +73,8 @@ class CompletionFeed:
     # On the event loop --------------------------------------------------------------------------------
 
     def _forward(self, event: JobEvent) -> None:
+        if self._outcome is not None:
+            return  # a step that outlived its job: nobody waits for it any more
         match event:
             case PromptRead(percent):
                 self._reach(Stage.PREFILL, percent)
