@@ -70,6 +70,22 @@ def test_help_tells_every_command_mapping_and_option(shared: Editor) -> None:
     assert [line for line in HELP.splitlines() if len(line) > 80] == []
 
 
+def test_what_the_pages_tell_to_write_works(bare: Editor) -> None:
+    """Every Lua snippet of the help and of the page is accepted; the one that lists the options sets the defaults."""
+    page = (PLUGIN.parents[1] / "docs" / "editors" / "neovim.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"(?s)>lua\n(.+?)\n<?\n?(?=\S)", HELP) + re.findall(r"(?s)```lua\n(.+?)```", page)
+    assert 6 == len(snippets)
+    defaults = bare.lua("return require('plgd.options').defaults")
+    for snippet in snippets:
+        code = snippet.strip()
+        bare.lua(f"return {code}" if code.startswith("{") else code)
+        assert [] == bare.lua("return require('plgd.options').problems")
+        if "accept_all" in code:
+            assert defaults == bare.lua("return require('plgd.options').current")
+    assert [] == bare.lua("return told")
+    assert "x" in bare.lua("return vim.fn.maparg('<Leader>pp', 'x', false, true)")["mode"]
+
+
 def test_bad_options_are_told_and_replaced(bare: Editor) -> None:
     """Whatever is wrong with an option is told in a sentence, and the default is taken."""
     bare.set_up(

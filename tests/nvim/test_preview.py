@@ -82,6 +82,8 @@ def test_old_lines_are_marked_and_new_ones_hang_below(proposed: Editor) -> None:
         (6, ["        added"]),
         (11, ("PlgdDelete", 12, " plgd 3/3")),
     ] == sorted(shown(proposed), key=lambda item: (item[0], isinstance(item[1], list)))
+    # What the server does for editors without a plug-in would be said twice.
+    assert [] == proposed.lua("return vim.diagnostic.get(0)")
     assert [
         "line 1",
         "line 2  plgd 1/3",
