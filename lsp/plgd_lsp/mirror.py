@@ -75,8 +75,10 @@ class MirroredDocument:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             self._index = LineIndex(change.text)
             return TextChange(text=change.text)
-        places = sorted((self._find(change.range.start), self._find(change.range.end)), key=lambda place: place[0])
-        (start, first), (end, last) = places
+        begin = self._find(change.range.start)
+        # What is typed replaces nothing, and finding a place is most of the work.
+        stop = begin if change.range.end == change.range.start else self._find(change.range.end)
+        (start, first), (end, last) = sorted((begin, stop), key=lambda place: place[0])
         self._index.replace(start, end, change.text)
         return TextChange(text=change.text, range=TextRange(start=first, end=last))
 
