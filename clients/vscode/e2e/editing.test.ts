@@ -43,7 +43,7 @@ after(async () => {
 async function reply(text: string): Promise<void> {
   // Opening a pipe waits for its reader, in a process of its own so that the wait has a bound.
   const writing = execFileAsync("sh", ["-c", 'cat > "$1"', "sh", programs.pipe], { timeout: 60_000 });
-  writing.child.stdin?.end(`${text.replaceAll("\r\n", "\n")}\n\`\`\`\n`);
+  writing.child.stdin?.end(`${text.replaceAll("\r\n", "\n").replace(/\n$/, "")}\n\`\`\`\n`);
   await writing;
 }
 
@@ -92,14 +92,22 @@ test("an edit is shown as a diff, accepted change by change, and taken back step
   await saved("prices.py", RENAMED);
   await code.diff.waitFor({ state: "detached" });
 
-  await code.focused.waitFor();
+  await focus();
   await code.press("Control+Z");
   await saved("prices.py", first);
+  await focus();
   await code.press("Control+Z");
   await saved("prices.py", PRICES);
 });
 
-test("an edit that was taken back can be accepted again, or rejected for good", async () => {
+test("an edit that was taken back waits again; asked again, its new proposal takes the old one's place", async () => {
+  await code.bar("3 to review").waitFor();
+  await code.command("plgd: Ask Again…");
+  await code.page.locator(".quick-input-list .monaco-list-row", { hasText: "Rename total to sum_." }).first().waitFor();
+  await code.press("Enter");
+  await reply(PRICES.replaceAll("total", "amount"));
+  await code.diff.waitFor();
+  await code.lines.getByText("amount").first().waitFor();
   await code.bar("3 to review").waitFor();
   await code.command("plgd: Reject All Changes");
   await code.bar("sparkle").waitFor();
@@ -150,20 +158,23 @@ test("with review off, a comment's instruction is applied from the menu of code 
   await focus();
   await code.goTo(1);
   await code.press("Control+.");
-  await code.page.locator(".action-widget .monaco-list-row", { hasText: "plgd: shout" }).click();
+  await code.page.locator(".action-widget .monaco-list-row.focused", { hasText: "plgd: shout" }).waitFor();
+  await code.press("Enter");
   await reply("name = 'ADA'");
   await saved("notes.py", "name = 'ADA'\n");
   await code.press("Control+Z");
   await saved("notes.py", NOTES);
 });
 
-test("a language server that is killed is started again, and the next edit works", async () => {
+test("a language server that is killed is started again, and the next edit, of a selection, works", async () => {
   code.killLanguageServer();
   await code.bar("starting").waitFor();
   await code.bar("sparkle").waitFor();
+  await code.goTo(2);
+  await code.press("Shift+End");
   await ask("Shout.");
-  await reply(NOTES.toUpperCase());
-  await saved("notes.py", NOTES.toUpperCase());
+  await reply("NAME = 'ADA'");
+  await saved("notes.py", NOTES.replace("name = 'ada'", "NAME = 'ADA'"));
 });
 
 test("a path that leads nowhere and settings that make no sense are said, and mended without a restart", async () => {

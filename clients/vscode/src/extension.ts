@@ -58,7 +58,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
       if (!event.affectsConfiguration("plgd")) return;
       const before = JSON.stringify({ ...checked.settings, preview: undefined });
       checked = readSettings();
-      await showProblems(checked);
+      void showProblems(checked);
       // The server is told its options once, when it starts.
       if (JSON.stringify({ ...checked.settings, preview: undefined }) !== before) await start();
     }),
