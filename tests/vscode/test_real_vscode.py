@@ -20,6 +20,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 TESTS = Path(__file__).parents[1]
 
 pytestmark = [
+    # A browser and an editor take minutes on a busy machine, and their fetching another.
+    pytest.mark.skipif(not os.environ.get("PLGD_TEST_VSCODE"), reason="PLGD_TEST_VSCODE is not set"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
     pytest.mark.skipif(sys.platform != "linux", reason="the language server's process is found in /proc"),
 ]
