@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
 from unittest.mock import patch
 
@@ -18,7 +19,8 @@ import anyio
 from edits.crashes import CALLS, Disk
 from edits.running import RepliesModel
 from plgd.config import Config
-from plgd.edits import apply_all
+from plgd.edits.journal import Journal
+from plgd.edits.transaction import Replacement, replace_files
 from plgd.paths import Paths
 from plgd.server.app import Daemon
 from plgd.server.instance import single_instance
@@ -50,19 +52,18 @@ def _serve(dies_at: int) -> None:
     paths = Paths.from_environment()
     machine = Machine(m=RepliesModel([f"{new}```\n" for _, new in FILES.values()]))
     if dies_at >= 0:
-        patch.object(apply_all, "replace_files", partial(_killed, apply_all.replace_files, dies_at)).start()
+        patch("plgd.edits.apply_all.replace_files", partial(_killed, dies_at)).start()
     with single_instance(paths) as instance:
         daemon = Daemon(Config(), paths, lambda: machine, lambda: Shelf("m"))
         anyio.run(daemon.serve, instance, partial(_say, f"ready {os.getpid()}"))
 
 
-def _killed(replace_files: object, dies_at: int, *arguments: object) -> None:
+def _killed(dies_at: int, replacements: Sequence[Replacement], journal: Journal) -> None:
     """Replace files in a process that is killed at one of the calls."""
     disk = Disk(dies_at=dies_at, die=lambda: os.kill(os.getpid(), signal.SIGKILL))
     for name in CALLS:
         patch.object(os, name, disk.wrap(name, getattr(os, name))).start()
-    assert callable(replace_files)
-    replace_files(*arguments)
+    replace_files(replacements, journal)
 
 
 def _say(line: str) -> None:

@@ -28,11 +28,12 @@ from server.files import names_in, put, text_of
 pytestmark = pytest.mark.anyio
 
 TESTS = Path(__file__).parents[1]
-# Each call of a transaction of these files, and a few more: then it is killed when all is over. At -1, this process
-# kills the daemon when it hears that files are written.
-MOMENTS = (*range(40), *[-1] * 8)
-# Daemons to kill: by default one at each moment.
-N_KILLED = int(os.environ.get("PLGD_TEST_KILLS", "0")) or len(MOMENTS)
+# Every second call of a transaction of these files, and a few more: then it is killed when all is over. At -1, this
+# process kills the daemon when it hears that files are written. Then the other calls. Of three renames in a row, every
+# second call meets one of the two moments between them.
+MOMENTS = (*range(0, 40, 2), *[-1] * 4, *range(1, 40, 2), *[-1] * 4)
+# Daemons to kill: by default half of the moments.
+N_KILLED = int(os.environ.get("PLGD_TEST_KILLS", "0")) or len(MOMENTS) // 2
 OLD = {name: old for name, (old, _) in FILES.items()}
 NEW = {name: new for name, (_, new) in FILES.items()}
 

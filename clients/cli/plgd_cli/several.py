@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from plgd.errors import BY_CODE, Cancelled, ConnectionLost, PlgdError
-from plgd.protocol.edit_many import EditManyParams, EditManyResult, FileError
+from plgd.protocol.edit_many import EditManyParams, EditManyResult, FileResult
 from plgd.protocol.edits import EditParams, EditStatus
 from plgd.protocol.methods import EDIT_MANY
 from plgd_cli.answer import EXIT_CODES, Form, present
@@ -60,7 +60,7 @@ def edit_several(
         raise ConnectionLost(f"{error.message} Files have their old texts or their new ones, {writes}.") from error
     if form is Form.JSON:
         write(msgspec.json.encode(result) + b"\n")
-        return _exit_code([_code(each.error, each.result and each.result.status) for each in result.files])
+        return _exit_code([_code(each) for each in result.files])
     codes = _present_all(result, names, form, loaded=display.loaded, with_drafts=with_drafts)
     return _exit_code(codes)
 
@@ -74,17 +74,17 @@ def _present_all(
             codes.append(present(each.result, form, name=name, loaded=loaded and not codes, with_drafts=with_drafts))
         elif each.error is not None:
             say(f"plgd: {each.error.message}")
-            codes.append(_code(each.error, None))
+            codes.append(_code(each))
     models = [each.result.model for each in result.files if each.result is not None]
     if models:
         recommend_once(models[0])
     return codes
 
 
-def _code(error: FileError | None, status: EditStatus | None) -> int:
-    if status is not None:
-        return EXIT_CODES[status]
-    return BY_CODE.get(error.code, PlgdError).exit_code if error is not None else PlgdError.exit_code
+def _code(file: FileResult) -> int:
+    if file.result is not None:
+        return EXIT_CODES[file.result.status]
+    return BY_CODE.get(file.error.code if file.error is not None else 0, PlgdError).exit_code
 
 
 def _exit_code(codes: Sequence[int]) -> int:
