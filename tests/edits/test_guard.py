@@ -247,7 +247,20 @@ def test_most_of_the_text_gone_unasked() -> None:
     reply = "".join(MODULE.splitlines(keepends=True)[:8])
     refused = _check(MODULE, reply, "Rename rate to tax_rate")
     assert "deletes 72% of the text, and the instruction does not ask" in str(refused.refusal)
-    for instruction in ("Delete total", "remove the functions", "Summarize it", "Shorten this", "take it all out"):
+    for instruction in (
+        "Delete total",
+        "remove the functions",
+        "Summarize it",
+        "Shorten this",
+        "take it all out",
+        "total has to go",
+        "I want total gone",
+        "we don\u2019t need total and vat",
+        "nobody uses these, scrap them",
+        "there should be no total",
+        "We no longer want to see vat.",
+        "The function total isn't used",
+    ):
         assert Verdict(warnings=("The edit deletes 72% of the text.",)) == _check(MODULE, reply, instruction)
     assert Verdict() == _check(MODULE, reply, max_deleted_share=1.0)
 

@@ -56,9 +56,13 @@ _HTML_TAGS: Final = frozenset(("<s>", "</s>", "<u>", "</u>", "<b>", "</b>", "<co
 _FENCED_LANGUAGES: Final = frozenset(("markdown", "rst"))
 _FENCE: Final = re.compile(r"^(?:```|~~~).*", re.MULTILINE)
 _DELETION: Final = re.compile(
-    r"\b(?:delet|remov|drop|strip|cut|short|shrink|condens|summar|simplif|trim|eras|discard|clear|eliminat|throw|kill"
+    r"\b(?:delet|remov|drop|strip|cut|short|shrink|condens|summar|simplif|trim|discard|clear|eliminat|throw|kill"
     r"|clean|prun|purg|extract|minif|reduc|dedup|compress|collaps|merg|inlin|empty|truncat|compact|stub|unused"
     r"|get(?:ting)? rid|tak(?:e|ing) (?:\w+ ){0,2}out|only keep|keep only|leave only|nothing but|one[- ]liner"
+    r"|scrap|ditch|eras|away\b|gone\b|lose the|redundant|obsolete|superfluous|unwanted|disappear|no need|be no\b"
+    r"|(?:do|be) without\b|(?:ha(?:s|ve)|needs?|must|should|can|may)(?: to)? go\b"
+    r"|no longer (?:\w+ )?(?:need|want|use|see|have|exist)"
+    r"|(?:not|\w+n['\u2019]t) (?:be )?(?:need|want|used|exist|belong)"
     r"|start over|from scratch|dead code|replace (?:the )?(?:whole|entire|everything|all|file|text|content))",
     re.IGNORECASE,
 )
