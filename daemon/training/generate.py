@@ -8,62 +8,26 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Final
 
 import msgspec
 
-from plgd.edits.language import language_of
 from plgd.errors import PlgdError
-from plgd.text.lines import split_lines
-from training.cases import Case
-from training.corpus import PROSE, CorpusText, Split, read_corpus
-from training.edit import Edit, Operation, Passage
-from training.instruction import instruct
-from training.json_text import parse_json
-from training.lengths import n_tokens, token_counter
-from training.manner import is_imperative, lower
-from training.operations.table import OPERATIONS
-from training.python_text import parse_python
-from training.shapes import BUCKETS, SHARES, SHARES_OF_RANGES, Shelf, passage_of, range_around, regions
-from training.typos import with_typos
+from training.corpus import Split, read_corpus
+from training.maker import Failure, Maker
+from training.shapes import Shelf
 
-__all__ = ("Maker", "Shard", "main", "make_shard")
+__all__ = ("Shard", "Tally", "main", "make_shard")
 
 SHARD_SIZE: Final = 500
-MAX_TOKENS: Final = 4096
-# Shares of cases.
-RANGES: Final = 0.35
-BY_REGION: Final = 0.55  # of ranges: the operation sees the lines alone; else lines are chosen around its change
-TWO_EDITS: Final = 0.05
-UNSEEN: Final = 0.5  # of the held-out split
-WITH_TYPOS: Final = 0.08  # of prose: typos that nobody asked to mend
-CRLF: Final = 0.015
-OPEN_END: Final = 0.02
-# How long to look for a text that an operation can change before another operation is drawn.
-MAX_TRIES: Final = 60
-MAX_DRAWS: Final = 1000
-MAX_INSTRUCTION: Final = 1200
-# Operations that parse the whole text understand no part of it.
-WHOLE_LANGUAGES: Final = ("json",)
-_PARSERS: Final[dict[str, Callable[[str], object]]] = {"python": parse_python, "json": parse_json}
-_JOINTS: Final = (
-    "{a}. {b}",
-    "{a} and {b2}",
-    "{a}. Also, {b2}",
-    "{a}, then {b2}",
-    "1. {a}\n2. {b}",
-    "- {a}\n- {b}",
-    "{a}; {b2}",
-    "{a}. Then {b2}",
-)
+# How many of the faults of operations are told one by one.
+MAX_FAILURES_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,146 +51,28 @@ class Shard:
     tokenizer: Path | None
 
 
-class Maker:
-    """Makes cases of one split's texts."""
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What came of shards.
 
-    def __init__(self, shelf: Shelf, split: Split, tokenizer: Path | None) -> None:
-        """Take the texts."""
-        self._shelf = shelf
-        self._split = split
-        self._count = token_counter(tokenizer)
-        known = shelf.languages()
-        self._operations = [one for one in OPERATIONS if known & set(one.languages)]
-        self._languages = {
-            one.kind: [language for language in one.languages if language in known] for one in self._operations
-        }
-        self._weights = [one.weight for one in self._operations]
+    Attributes:
+        cases: how many there are of each kind.
+        failures: faults of operations, each of which cost one try of many.
+    """
 
-    def make(self, rng: Random) -> Case:
-        """Make a case: draw its length, then an operation, then texts until it fits one.
+    cases: Counter[str] = field(default_factory=Counter)
+    failures: Counter[Failure] = field(default_factory=Counter)
 
-        Raises:
-            ValueError: the corpus has no text that any operation fits.
-        """
-        is_range = rng.random() < RANGES
-        bucket = rng.choices(BUCKETS, SHARES_OF_RANGES if is_range else SHARES)[0]
-        for _ in range(MAX_DRAWS):
-            operation = rng.choices(self._operations, self._weights)[0]
-            for _ in range(MAX_TRIES):
-                case = self._try(operation, bucket, rng, is_range=is_range)
-                if case is not None:
-                    return case
-        raise ValueError("no operation fits any text of the corpus")
-
-    def _try(self, operation: Operation, bucket: tuple[int, int], rng: Random, *, is_range: bool) -> Case | None:
-        language = rng.choice(self._languages[operation.kind])
-        source = self._shelf.take(language, rng, bucket)
-        if source is None or operation.needs not in source.text or language_of(source.path) != language:
-            return None
-        passage = passage_of(source)
-        if language in PROSE and operation.kind != "fix_typos" and rng.random() < WITH_TYPOS:
-            passage = replace(passage, text=with_typos(passage.text, rng, rng.randint(1, 4)) or passage.text)
-        unseen = self._split == "held-out" and rng.random() < UNSEEN
-        if is_range and language not in WHOLE_LANGUAGES and rng.random() < BY_REGION:
-            return self._of_region(operation, source, passage, rng, unseen=unseen)
-        edit = operation.make(passage, rng)
-        if edit is None or not _is_answer(edit, passage):
-            return None
-        make = self._around_change if is_range else self._of_whole
-        return make(edit, source, passage, rng, unseen=unseen)
-
-    def _around_change(
-        self, edit: Edit, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool
-    ) -> Case | None:
-        found = None if edit.ordinal or edit.shown else range_around(passage.text, edit.new_text, rng)
-        if found is None:
-            return None
-        instruction = instruct(edit, replace(passage, whole=False), rng, unseen=unseen)
-        return self._case(edit.kind, source, passage, found, instruction, rng, unseen=unseen)
-
-    def _of_whole(self, edit: Edit, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool) -> Case | None:
-        instruction = instruct(edit, passage, rng, unseen=unseen)
-        kind, new_text = edit.kind, edit.new_text
-        if edit.shown is not None:
-            passage = replace(passage, text=edit.shown)
-        elif instruction and kind != "no_change" and not edit.ordinal and rng.random() < TWO_EDITS:
-            more = self._second(kind, passage, new_text, rng, unseen=unseen) if "\n" not in instruction else None
-            if more is not None:
-                kind, new_text = f"{kind}+{more[0]}", more[2]
-                instruction = _join(instruction, more[1], rng)
-        return self._case(kind, source, passage, (None, None, new_text), instruction, rng, unseen=unseen)
-
-    def _of_region(
-        self, operation: Operation, source: CorpusText, passage: Passage, rng: Random, *, unseen: bool
-    ) -> Case | None:
-        spans = regions(passage.text, passage.language)
-        if not spans:
-            return None
-        first, last = rng.choice(spans)
-        lines = split_lines(passage.text)
-        part = Passage("".join(lines[first:last]), passage.language, passage.name, whole=False)
-        if operation.needs not in part.text:
-            return None
-        edit = operation.make(part, rng)
-        if edit is None or not _is_answer(edit, part):
-            return None
-        if edit.shown is not None:
-            text = "".join([*lines[:first], edit.shown, *lines[last:]])
-            passage, last = replace(passage, text=text), first + len(split_lines(edit.shown))
-        instruction = instruct(edit, part, rng, unseen=unseen)
-        return self._case(edit.kind, source, passage, (first + 1, last, edit.new_text), instruction, rng, unseen=unseen)
-
-    def _second(
-        self, kind: str, passage: Passage, text: str, rng: Random, *, unseen: bool
-    ) -> tuple[str, str, str] | None:
-        """Make another change of the changed text; return its kind, its instruction and the text after it."""
-        changed = Passage(text, passage.language, passage.name)
-        for _ in range(6):
-            operation = rng.choices(self._operations, self._weights)[0]
-            if operation.kind in (kind, "no_change") or passage.language not in operation.languages:
-                continue
-            edit = operation.make(changed, rng)
-            if edit is None or edit.ordinal or edit.shown or not _is_answer(edit, changed):
-                continue
-            if _new_words(passage.text, text) & _words(" ".join((*edit.slots.values(), *edit.hints.values()))):
-                continue  # it would speak of what only the first change brings
-            instruction = instruct(edit, changed, rng, unseen=unseen)
-            if instruction and "\n" not in instruction:
-                return edit.kind, instruction, edit.new_text
-        return None
-
-    def _case(
-        self,
-        kind: str,
-        source: CorpusText,
-        passage: Passage,
-        answer: tuple[int | None, int | None, str],
-        instruction: str | None,
-        rng: Random,
-        *,
-        unseen: bool,
-    ) -> Case | None:
-        if not instruction or len(instruction) > MAX_INSTRUCTION or not passage.text.strip() or not answer[2].strip():
-            return None
-        first, last, new_text = answer
-        text = passage.text
-        if rng.random() < OPEN_END and "\n\n" not in (text[-2:], new_text[-2:]):
-            if last is None or last == text.count("\n"):
-                new_text = new_text.removesuffix("\n")
-            text = text.removesuffix("\n")
-        if rng.random() < CRLF:
-            text, new_text = text.replace("\n", "\r\n"), new_text.replace("\n", "\r\n")
-        phrasing: Final = "unseen" if unseen else "seen"
-        case = Case(
-            kind, source.package, source.path, passage.language, text, first, last, instruction, new_text, phrasing
-        )
-        return case if n_tokens(case, self._count) <= MAX_TOKENS else None
+    def __add__(self, other: Tally) -> Tally:
+        """Return both together."""
+        return Tally(self.cases + other.cases, self.failures + other.failures)
 
 
-def make_shard(shard: Shard, maker: Maker) -> Counter[str]:
-    """Write one shard and return its cases by kind; it gets its name when it is whole, so training may go on beside."""
+def make_shard(shard: Shard, maker: Maker) -> Tally:
+    """Write one shard and count what came of it; it gets its name when it is whole, so training may go on beside."""
     rng = Random(f"{shard.seed}:{shard.split}:{shard.number}")
     counts: Counter[str] = Counter()
+    before = maker.failures.copy()
     path = shard.out / f"cases-{shard.number:05}.jsonl"
     part = path.with_suffix(".part")
     with part.open("wb") as stream:
@@ -235,30 +81,7 @@ def make_shard(shard: Shard, maker: Maker) -> Counter[str]:
             stream.write(msgspec.json.encode(case) + b"\n")
             counts[case.kind] += 1
     part.replace(path)
-    return counts
-
-
-def _is_answer(edit: Edit, passage: Passage) -> bool:
-    """Tell whether the text changes, unless the right answer is that it does not, and is still of its language."""
-    before = passage.text if edit.shown is None else edit.shown
-    if (edit.new_text == before) != (edit.kind == "no_change") or not edit.new_text.endswith("\n"):
-        return False
-    parse = _PARSERS.get(passage.language)
-    return parse is None or parse(before) is None or parse(edit.new_text) is not None
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text))
-
-
-def _new_words(before: str, after: str) -> set[str]:
-    return _words(after) - _words(before)
-
-
-def _join(first: str, second: str, rng: Random) -> str:
-    joint = rng.choice(_JOINTS)
-    later = lower(second) if is_imperative(second) else second  # else it may begin with a name
-    return joint.format(a=first.rstrip(".!"), b=second, b2=later) if "?" not in first else f"{first} {second}"
+    return Tally(counts, maker.failures - before)
 
 
 _makers: dict[str, Maker] = {}
@@ -268,7 +91,7 @@ def _start_worker(corpus: Path, split: Split, tokenizer: Path | None) -> None:
     _makers["own"] = Maker(Shelf(read_corpus(corpus, split)), split, tokenizer)
 
 
-def _work(shard: Shard) -> Counter[str]:
+def _work(shard: Shard) -> Tally:
     return make_shard(shard, _makers["own"])
 
 
@@ -294,23 +117,33 @@ def main() -> int:
     shards = [
         Shard(number, size, options.split, options.seed, out, options.tokenizer) for number, size in enumerate(sizes)
     ]
-    counts: Counter[str] = Counter()
+    tally = Tally()
     start = (options.corpus, options.split, options.tokenizer)
     try:
         if options.workers == 1:
             _start_worker(*start)
-            counts = sum(map(_work, shards), Counter())
+            tally = sum(map(_work, shards), tally)
         else:
             with multiprocessing.Pool(options.workers, _start_worker, start) as pool:
                 for found in pool.imap_unordered(_work, shards):
-                    counts += found
+                    tally += found
     except PlgdError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    for kind, n_cases in counts.most_common():
+    for kind, n_cases in tally.cases.most_common():
         sys.stderr.write(f"{n_cases:8}  {kind}\n")
-    sys.stderr.write(f"{counts.total():8}  cases in {time.monotonic() - begin:.0f} s\n")
-    return 0
+    sys.stderr.write(f"{tally.cases.total():8}  cases in {time.monotonic() - begin:.0f} s\n")
+    return _report(tally.failures)
+
+
+def _report(failures: Counter[Failure]) -> int:
+    """Tell the faults of operations, the most frequent first, and return the exit status."""
+    if not failures:
+        return 0
+    for failure, n_times in failures.most_common(MAX_FAILURES_SHOWN):
+        sys.stderr.write(f"{n_times:8}  times {failure.kind} failed at {failure.place}: {failure.error}\n")
+    sys.stderr.write(f"{failures.total():8}  tries failed, in {len(failures)} ways; the cases above are whole\n")
+    return 1
 
 
 if __name__ == "__main__":

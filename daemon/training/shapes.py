@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import itertools
+import re
 from collections.abc import Sequence
 from random import Random
 from typing import Final
@@ -22,13 +23,16 @@ __all__ = ("BUCKETS", "SHARES", "SHARES_OF_RANGES", "Shelf", "passage_of", "rang
 
 # Lengths of texts in lines, from and up to, and how often each is wanted.
 BUCKETS: Final = ((2, 11), (12, 30), (31, 80), (81, 300))
-SHARES: Final = (20, 25, 28, 27)
-SHARES_OF_RANGES: Final = (0, 30, 35, 35)
+SHARES: Final = (15, 22, 29, 34)
+SHARES_OF_RANGES: Final = (0, 28, 35, 37)
 # Most lines of a range, and by how many it is wider than what changes.
 MAX_RANGE: Final = 90
 MAX_MARGIN: Final = 5
 MAX_GAP_TRIES: Final = 6
 SHORTEST: Final = 30
+# Letters of scripts that the base was not trained on: it cannot copy them, whatever is asked.
+_FOREIGN: Final = re.compile(r"[^\x00-\u024f\u2000-\u2bff]")
+MAX_FOREIGN: Final = 0.1
 
 
 class Shelf:
@@ -37,7 +41,8 @@ class Shelf:
     def __init__(self, texts: Sequence[CorpusText]) -> None:
         """Sort texts by language and length."""
         self._by_language: dict[str, list[CorpusText]] = {}
-        for text in sorted(texts, key=lambda one: one.text.count("\n")):
+        readable = [text for text in texts if len(_FOREIGN.findall(text.text)) <= MAX_FOREIGN * len(text.text)]
+        for text in sorted(readable, key=lambda one: one.text.count("\n")):
             self._by_language.setdefault(text.language, []).append(text)
         self._n_lines = {
             language: [text.text.count("\n") for text in group] for language, group in self._by_language.items()

@@ -6,8 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
-__all__ = ("Replacement", "changed_lines", "indent_of", "is_blank", "replace_all", "replace_spans", "word_pattern")
+__all__ = (
+    "Replacement",
+    "changed_lines",
+    "indent_of",
+    "is_blank",
+    "n_gaps",
+    "replace_all",
+    "replace_spans",
+    "word_pattern",
+)
+
+_GAP: Final = re.compile(r"(?:^[ \t]*\n)+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,6 +56,11 @@ def word_pattern(word: str) -> re.Pattern[str]:
 def replace_all(text: str, starts: Sequence[int], old: str, new: str) -> str:
     """Replace the occurrences of a string that begin at the given places."""
     return replace_spans(text, [Replacement(start, start + len(old), new) for start in starts])
+
+
+def n_gaps(text: str) -> int:
+    """Count the blank lines of a text, those in a row as one."""
+    return len(_GAP.findall(text))
 
 
 def is_blank(line: str) -> bool:

@@ -7,12 +7,13 @@ from random import Random
 from typing import Final
 
 from plgd.text.lines import split_lines
+from training.operations.markdown_lines import fenced_lines
 from training.words import line_list, word_list
 
 __all__ = ("MARKUP", "mistyped", "with_typos")
 
 # How a line begins that is no running text.
-MARKUP: Final = re.compile(r"\s*(?:[#|>\-*+=~`:]|\d+[.)]|    |\t|\.\. |!\[|\[|<)")
+MARKUP: Final = re.compile(r"\s*(?:[#|>\-*+=~`:]|\d+[.)]|    |\t|\.\. |\.\.\.|!\[|\[|<)")
 
 _WORD: Final = re.compile(r"(?<![\w`/.@\[-])[a-z]{3,11}(?![\w`/@\]-]|[.:][\w/])")
 _LISTS: Final = ("subjects", "predicates", "starters", "statements", "items", "sentences")
@@ -34,8 +35,9 @@ def with_typos(text: str, rng: Random, n_typos: int) -> str | None:
     """Mistype words of a text's running prose; None for a text that has little."""
     places: list[tuple[int, str]] = []
     offset = 0
-    for line in split_lines(text):
-        if not MARKUP.match(line) and len(line) > 20:
+    lines = split_lines(text)
+    for line, fenced in zip(lines, fenced_lines(lines), strict=True):
+        if not fenced and not MARKUP.match(line) and len(line) > 20:
             places += [
                 (offset + match.start(), match[0])
                 for match in _WORD.finditer(line)

@@ -13,13 +13,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import training
+import training.generate
+import training.maker
 from plgd.bench.material.corpus import read_listing
 from plgd.text.lines import split_lines
 from training.cases import Case, read_cases
 from training.corpus import CorpusText, read_sources
-from training.generate import MAX_TOKENS, Maker, Shard, make_shard
+from training.edit import Edit, Operation, Passage
+from training.generate import Shard, make_shard
 from training.lengths import n_tokens, token_counter
+from training.maker import MAX_TOKENS, Maker
+from training.operations.table import OPERATIONS
 from training.shapes import Shelf, passage_of, range_around, regions
 
 PYTHON = '''"""Count things."""
@@ -64,6 +68,17 @@ def generate(folder: Path, numbers: list[int], split: str = "train", n_cases: in
     return list(read_cases(folder))
 
 
+def write_corpus(folder: Path) -> None:
+    """Write the texts as a corpus, the same for both splits."""
+    for split in ("train", "held-out"):
+        for text in TEXTS:
+            path = folder / split / text.package / text.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.text, encoding="utf-8")
+        index = b"".join(msgspec.json.encode(msgspec.structs.replace(text, text="")) + b"\n" for text in TEXTS)
+        (folder / split / "index.jsonl").write_bytes(index)
+
+
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
     """Make some hundred cases of the training split."""
@@ -93,22 +108,54 @@ def test_a_case_changes_its_lines_unless_nothing_is_asked(cases: list[Case]) -> 
 
 def test_workers_and_hashes_change_nothing(tmp_path: Path) -> None:
     """The command gives the same bytes with one worker and with two, whatever Python's hashes are seeded with."""
-    for split in ("train", "held-out"):
-        for text in TEXTS:
-            path = tmp_path / "corpus" / split / text.package / text.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.text, encoding="utf-8")
-        index = b"".join(msgspec.json.encode(msgspec.structs.replace(text, text="")) + b"\n" for text in TEXTS)
-        (tmp_path / "corpus" / split / "index.jsonl").write_bytes(index)
+    write_corpus(tmp_path / "corpus")
     found = []
     for workers, hash_seed in (("1", "1"), ("2", "2")):
         out = tmp_path / workers
         command = [sys.executable, "-m", "training.generate", str(tmp_path / "corpus"), str(out), "--workers", workers]
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(Path(training.__file__).parents[1])}
+        environment = os.environ | {
+            "PYTHONHASHSEED": hash_seed,
+            "PYTHONPATH": str(Path(training.generate.__file__).parents[1]),
+        }
         subprocess.run([*command, "--n-cases", "600"], env=environment, check=True, capture_output=True)
         found.append([path.read_bytes() for path in sorted(out.iterdir())])
     assert len(found[0]) == 2
     assert found[0] == found[1]
+
+
+def fail(passage: Passage, _rng: random.Random) -> Edit | None:
+    """Fail as an operation does that did not expect such a text."""
+    raise IndexError(len(passage.text))
+
+
+def test_a_fault_of_an_operation_costs_one_try(tmp_path: Path) -> None:
+    """Where an operation fails the case is made otherwise, and the fault is counted by operation, error and place."""
+    operations = [Operation("failing", fail, ("python",), 400), *OPERATIONS]
+    maker = Maker(Shelf(TEXTS), "train", None, operations)
+    tally = make_shard(Shard(0, 30, "train", 1, tmp_path, None), maker)
+    assert tally.cases.total() == len(list(read_cases(tmp_path))) == 30
+    assert {"failing"} == {failure.kind for failure in tally.failures}
+    assert all(failure.error.startswith("IndexError: ") for failure in tally.failures)
+    assert {Path(__file__).name} == {failure.place.split(":")[0] for failure in tally.failures}
+    again = make_shard(Shard(1, 5, "train", 1, tmp_path, None), maker)
+    assert maker.failures == tally.failures + again.failures
+
+
+def test_faults_are_told_and_make_the_exit_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command writes all cases although an operation fails, tells which and where, and exits with 1."""
+    write_corpus(tmp_path / "corpus")
+    monkeypatch.setattr(training.maker, "OPERATIONS", (Operation("failing", fail, ("python",), 400), *OPERATIONS))
+    for name, status in (("first", 1), ("second", 0)):
+        out = tmp_path / name
+        arguments = ["generate", str(tmp_path / "corpus"), str(out), "--workers", "1", "--n-cases", "20"]
+        monkeypatch.setattr(sys, "argv", arguments)
+        assert status == training.generate.main()
+        assert len(list(read_cases(out))) == 20
+        told = capsys.readouterr().err
+        assert ("failing failed at test_generate.py:" in told) == bool(status)
+        monkeypatch.undo()
 
 
 def test_code_and_data_stay_what_they_are(cases: list[Case]) -> None:

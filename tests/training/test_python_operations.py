@@ -230,6 +230,12 @@ def test_the_right_answer_is_made_to_the_byte(example: Example) -> None:
         ("delete_prints", "def f():\n    print(1)\n"),
         ("delete_function", "# what it does\ndef f():\n    pass\n\n\nx = 1\n"),
         ("add_parameter", "def f(*args):\n    pass\n"),
+        ("delete_comments", "a = 1\n\n# alone\n\nb = 2\n"),
+        ("append_code", "# def f(): nothing but a remark\n"),
+        ("rename_attribute", "class A:\n    size: int\n\n    def f(self):\n        self.size = 1\n"),
+        ("rename_self_attribute", "class A:\n    size: int\n\n    def f(self):\n        self.size = 1\n"),
+        ("change_literal", "a, key = 1, 2\nkey = 3\n"),
+        ("py_add_item", "rows = [1, 2]\nrows = load()\n"),
         ("drop_else", "def f(a):\n    if a:\n        b()\n    else:\n        c()\n"),
     ],
 )

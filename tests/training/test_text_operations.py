@@ -300,6 +300,15 @@ def test_a_typo_that_is_named_is_mended_alone() -> None:
         ("bullets_to_numbers", "a.md", "- a\n  more of a\n- b\n"),
         ("sort_list", "a.md", "- c\n- a\n- b\n\n* y\n* x\n"),
         ("replace_word", "a.txt", "Water and water.\n"),
+        ("replace_word", "a.md", "The budget.\n\n```\nset budget\n```\n"),
+        ("replace_word", "a.md", "The budget: https://example.com/budget.html\n"),
+        ("fix_typos", "a.md", "```\nthe budget of the summer party is larger than before\n```\n"),
+        ("delete_section", "a.md", "# A\n\n## Usage\n\nRun it.\n\n(help)=\n## Help\n\nAsk.\n"),
+        ("delete_line_containing", "a.txt", "Some old words.\nOLD Words, some.\nsome words; Old\n"),
+        ("replace_line", "a.md", "A sentence that\ngoes on over some\nlines and on\n"),
+        ("append_sentence", "a.txt", "The office closes at eight.\n\n- apples\n"),
+        ("delete_comments", "a.js", "a();\n\n// alone\n\nb();\n"),
+        ("delete_comments", "a.js", "/* So much is said about so little. */\na();\n"),
     ],
 )
 def test_what_has_no_one_right_answer_is_left_alone(kind: str, name: str, text: str) -> None:

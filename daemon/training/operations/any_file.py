@@ -35,6 +35,9 @@ SETTINGS: Final = ("toml", "ini", "yaml")
 # How often a word without a near one is replaced by a noun.
 STRANGE: Final = 0.1
 MAX_LINE: Final = 70
+_MARKER: Final = re.compile(r"(?:[-*+]|\d+[.)]) (?:\[[ x]\] )?")
+# A line of prose that stands for itself.
+_SENTENCE: Final = re.compile(r"(?:(?:[-*+]|\d+[.)]) .*|[A-Z\"'].*[.!?:])$")
 
 
 def delete_line_containing(passage: Passage, rng: Random) -> Edit | None:
@@ -43,7 +46,8 @@ def delete_line_containing(passage: Passage, rng: Random) -> Edit | None:
     index = _some_line(passage, lines, rng)
     if index is None:
         return None
-    words = [found for found in re.findall(r"[A-Za-z_][\w-]{3,}", lines[index]) if passage.text.count(found) == 1]
+    everything = passage.text.lower()  # in capitals elsewhere: whether that is meant too, nobody knows
+    words = [found for found in re.findall(r"[A-Za-z_][\w-]{3,}", lines[index]) if everything.count(found.lower()) == 1]
     if not words:
         return None
     return Edit("delete_line_containing", "".join([*lines[:index], *lines[index + 1 :]]), {"word": rng.choice(words)})
@@ -86,7 +90,9 @@ def replace_line(passage: Passage, rng: Random) -> Edit | None:
     if index is None:
         return None
     old = lines[index].strip()
-    new = _new_line(passage.language, rng)
+    if passage.language in PROSE and not _SENTENCE.match(lines[index]):
+        return None  # a piece of a sentence, or of markup: nobody puts a sentence there
+    new = _line_like(old, passage.language, rng)
     if new in passage.text:
         return None
     lines[index] = indent_of(lines[index]) + new + "\n"
@@ -206,6 +212,15 @@ def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
     return index
 
 
+def _line_like(old: str, language: str, rng: Random) -> str:
+    """Return a line to stand in another's place, with its list's marker, or at times with its key."""
+    marker = _MARKER.match(old) if language in PROSE else None
+    key = re.match(r"([\w.-]+)(\s*[:=]\s*)[^\s\[{|>&*]", old) if language in SETTINGS and rng.random() < 0.6 else None
+    if key:
+        return f"{key[1]}{key[2]}{rng.choice((str(rng.randint(0, 999)), rng.choice(('true', 'false'))))}"
+    return (marker[0] if marker else "") + _new_line(language, rng)
+
+
 def _is_no_statement(language: str, content: str) -> bool:
     """Tell whether a line of data is a part of something longer, or the head of a section."""
     if language in SETTINGS:
@@ -268,11 +283,11 @@ def _new_line(language: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_line_containing", delete_line_containing, ANY, 4),
+    Operation("delete_line_containing", delete_line_containing, ANY, 6),
     Operation("delete_line", delete_line, ANY, 3),
     Operation("delete_nth_line", delete_edge_line, FLAT, 0.6),
     Operation("duplicate_line", duplicate_line, ANY, 0.2),
-    Operation("replace_line", replace_line, ANY, 2.5),
+    Operation("replace_line", replace_line, ANY, 3.5),
     Operation("insert_line", insert_line, ANY, 2.5, makes=("insert_after", "insert_before")),
     Operation("add_top", add_top, ANY, 1.2),
     Operation("add_bottom", add_bottom, ANY, 1),

@@ -27,6 +27,7 @@ __all__ = (
 
 MARKDOWN: Final = ("markdown",)
 _HEADING: Final = re.compile(r"(#{1,6}) +(.+?)\s*$")
+_ANCHOR: Final = re.compile(r"\(.+\)=$|<|\[.+\]:|\{#|\.\. _")
 _PLAIN: Final = re.compile(r"[A-Za-z][\w ,.'-]*")
 
 
@@ -125,6 +126,8 @@ def delete_section(passage: Passage, rng: Random) -> Edit | None:
         return None
     one = rng.choice(choices)
     end = next((other.index for other in headings if other.index > one.index and other.level <= one.level), len(lines))
+    if any(index and _ANCHOR.match(lines[index - 1]) for index in (one.index, end)):
+        return None  # a mark above a heading belongs to it, though it stands in the section before
     kept = [*lines[: one.index], *lines[end:]]
     text = "".join(kept) if end < len(lines) else "".join(kept).rstrip("\n") + "\n"
     return Edit("delete_section", text, {"title": one.title}) if text.strip() else None
@@ -165,6 +168,6 @@ OPERATIONS: Final = (
     Operation("retitle", retitle, MARKDOWN, 4, "#"),
     Operation("heading_case", heading_case, MARKDOWN, 0.4, "#", makes=("heading_upper", "headings_upper")),
     Operation("add_section", add_section, MARKDOWN, 1.5, "#"),
-    Operation("delete_section", delete_section, MARKDOWN, 5, "#"),
+    Operation("delete_section", delete_section, MARKDOWN, 7, "#"),
     Operation("delete_heading", delete_heading, MARKDOWN, 0.4, "#"),
 )

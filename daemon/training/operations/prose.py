@@ -52,6 +52,8 @@ def append_sentence(passage: Passage, rng: Random) -> Edit | None:
     index = rng.choice((0, len(plain) - 1, *range(min(3, len(plain)))))
     if len(plain) != len(paragraphs) and index not in (0, len(plain) - 1):
         return None
+    if index == len(plain) - 1 and passage.text[plain[index][1] :].strip():
+        return None  # a list follows, and might pass for the last paragraph
     nth = "last" if index == len(plain) - 1 else _ORDINALS[index] if index < len(_ORDINALS) else None
     if nth is None or (len(plain) != len(paragraphs) and plain[index] not in (paragraphs[0], paragraphs[-1])):
         return None

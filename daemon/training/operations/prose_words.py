@@ -11,6 +11,7 @@ from plgd.text.lines import split_lines
 from training.edit import Edit, Operation, Passage
 from training.facts import FACTS, new_fact_value
 from training.near_words import near_phrase, near_word
+from training.operations.markdown_lines import fenced_lines
 from training.spans import word_pattern
 from training.typos import MARKUP, with_typos
 from training.words import word, word_list
@@ -46,7 +47,7 @@ _COMMON: Final = frozenset(word_list("common"))
 
 def replace_word(passage: Passage, rng: Random) -> Edit | None:
     """Replace a word wherever it stands; longer words that contain it stay."""
-    counts = Counter(re.findall(r"(?<![\w/.`-])[a-z]{4,}(?![\w/`-])", passage.text))
+    counts = Counter(re.findall(r"(?<![\w/.`:<@-])[a-z]{4,}(?![\w/`<>({-]|[.:][\w/])", passage.text))
     words = sorted(found for found in counts if found not in _COMMON)
     if not words:
         return None
@@ -54,6 +55,8 @@ def replace_word(passage: Passage, rng: Random) -> Edit | None:
     old = rng.choice(often if often and rng.random() < 0.7 else words)
     new = near_word(old, rng) or (word(rng) if rng.random() < STRANGE else old)
     places = word_pattern(old).findall(passage.text)
+    if counts[old] != len(places) or _is_in_code(old, passage.text):
+        return None  # in an address or in code as well: there it would mean something else
     if word_pattern(old.capitalize()).search(passage.text) or word_pattern(old.upper()).search(passage.text):
         return None  # in capitals elsewhere: whether that is meant too, nobody knows
     if len(places) > 12 or new == old or word_pattern(new).search(passage.text):
@@ -146,7 +149,18 @@ def change_name(passage: Passage, rng: Random) -> Edit | None:
         new = rng.choice(_CITIES if old in _CITIES else _PEOPLE if old in _PEOPLE else _PRODUCTS)
     if word_pattern(new).search(passage.text) or len(word_pattern(old).findall(passage.text)) > 10:
         return None
+    if len(re.findall(rf"(?<![\w/.`<@-]){old}(?![\w/`<>({{-])", passage.text)) != len(
+        word_pattern(old).findall(passage.text)
+    ) or _is_in_code(old, passage.text):
+        return None  # the name of something in code
     return Edit("replace_word", word_pattern(old).sub(new, passage.text), {"old": old, "new": new})
+
+
+def _is_in_code(word: str, text: str) -> bool:
+    """Tell whether a word is in a fenced or an indented line."""
+    lines = split_lines(text)
+    code = zip(lines, fenced_lines(lines), strict=True)
+    return any(word in line for line, fenced in code if fenced or line.startswith(("    ", "\t", ">>>")))
 
 
 def change_fact(passage: Passage, rng: Random) -> Edit | None:
@@ -166,9 +180,9 @@ def change_fact(passage: Passage, rng: Random) -> Edit | None:
 
 OPERATIONS: Final = (
     Operation("change_fact", change_fact, PROSE, 7),
-    Operation("replace_word", replace_word, LOOSE, 6),
+    Operation("replace_word", replace_word, LOOSE, 8),
     Operation("replace_phrase", replace_phrase, PROSE, 5),
-    Operation("fix_typos", fix_typos, PROSE, 6),
+    Operation("fix_typos", fix_typos, PROSE, 8),
     Operation("fix_typo", fix_typo, PROSE, 2),
     Operation("capitalise_word", capitalise_word, PROSE, 0.4),
     Operation("change_number", change_number, PROSE, 3),

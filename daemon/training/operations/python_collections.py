@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from random import Random
 from typing import Final
 
@@ -227,7 +228,10 @@ def _collections(parsed: PythonText) -> list[tuple[str, _Collection]]:
             same = all(isinstance(one, ast.Constant) and isinstance(one.value, str | int) for one in node.value.elts)
             if re.fullmatch(r"[\w.]+", name) and same and len(node.value.elts) > 1:
                 found.append((name, node.value))
-    return [one for one in found if [other[0] for other in found].count(one[0]) == 1]
+    given = Counter(
+        parsed.source(target) for node in parsed.nodes if isinstance(node, ast.Assign) for target in node.targets
+    )
+    return [one for one in found if given[one[0]] == 1]
 
 
 def _dictionaries(parsed: PythonText) -> list[tuple[str, ast.Dict]]:

@@ -79,7 +79,8 @@ def append_code(passage: Passage, rng: Random) -> Edit | None:
     code = new_class(rng) if rng.random() < 0.25 else new_function(rng)
     if _defined(code) in parsed.text:
         return None
-    if not isinstance(parsed.tree.body[-1], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    body = parsed.tree.body  # empty for a text of comments alone
+    if not body or not isinstance(body[-1], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return None
     text = passage.text.rstrip("\n") + "\n\n\n" + code
     return checked(Edit("append_code", text, {"code": _block(code, rng)}))

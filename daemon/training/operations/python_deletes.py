@@ -11,7 +11,7 @@ from training.edit import Edit, Operation, Passage
 from training.injected import with_prints
 from training.operations.python_places import checked
 from training.python_text import Definition, PythonText, parse_python
-from training.spans import is_blank, word_pattern
+from training.spans import is_blank, n_gaps, word_pattern
 from training.spoken import doing
 
 __all__ = (
@@ -96,8 +96,8 @@ def delete_comments(passage: Passage, _rng: Random) -> Edit | None:
             text = text[: len(text[:start].rstrip(" \t"))] + text[end:]
         else:
             text = text[:line] + text[end + 1 :]
-    if re.match(r"\s*\n", text) or not text.strip():
-        return None  # a file that began with comments: how many blank lines remain is a matter of taste
+    if re.match(r"\s*\n", text) or not text.strip() or n_gaps(text) < n_gaps(passage.text):
+        return None  # a comment with blank lines on both sides: how many of them remain is a matter of taste
     return Edit("delete_comments", text)
 
 
@@ -320,12 +320,12 @@ def _indent(line: str) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_function", delete_function, PYTHON, 7, "def "),
+    Operation("delete_function", delete_function, PYTHON, 8, "def "),
     Operation("delete_method", delete_method, PYTHON, 5, "class "),
-    Operation("delete_class", delete_class, PYTHON, 1.5, "class "),
+    Operation("delete_class", delete_class, PYTHON, 2.5, "class "),
     Operation("delete_prints", delete_prints, PYTHON, 2.5),
     Operation("delete_asserts", delete_asserts, PYTHON, 0.2, "assert "),
-    Operation("delete_comments", delete_comments, PYTHON, 2.5, "#"),
+    Operation("delete_comments", delete_comments, PYTHON, 3, "#"),
     Operation(
         "delete_docstrings", delete_docstrings, PYTHON, 1.5, '"""', makes=("delete_docstrings", "delete_docstring")
     ),

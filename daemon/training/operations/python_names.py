@@ -137,7 +137,9 @@ def rename_attribute(passage: Passage, rng: Random) -> Edit | None:
         for node in parsed.nodes
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value)
     ]
-    candidates = [name for name in names if name not in {node.name for node in parsed.functions()}]
+    # Whoever renames `self.size` may or may not mean what the class declares by that name.
+    taken = {node.name for node in parsed.functions()}.union(*map(_binds, parsed.classes()))
+    candidates = [name for name in names if name not in taken]
     edit = _rename_definition(parsed, candidates, "variable", "rename_attribute", {"attribute"}, rng)
     if edit is None or not any(word.role in ("name", "keyword") for word in parsed.words(edit.slots["old"])):
         return edit
@@ -389,9 +391,9 @@ def _is_self(node: ast.expr) -> bool:
 
 OPERATIONS: Final = (
     Operation("rename_variable", rename_variable, PYTHON, 30),
-    Operation("rename_two", rename_two, PYTHON, 6),
+    Operation("rename_two", rename_two, PYTHON, 9),
     Operation("rename_function", rename_function, PYTHON, 7, "def "),
-    Operation("rename_method", rename_method, PYTHON, 4, "class "),
+    Operation("rename_method", rename_method, PYTHON, 6, "class "),
     Operation("rename_class", rename_class, PYTHON, 3, "class "),
     Operation(
         "rename_attribute", rename_attribute, PYTHON, 3, "self.", makes=("rename_attribute", "rename_self_attribute")

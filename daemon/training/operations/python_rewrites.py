@@ -267,7 +267,7 @@ OPERATIONS: Final = (
     Operation("quotes", change_quotes, PYTHON, 2, makes=("single_quotes", "double_quotes")),
     Operation("is_none", none_comparison, PYTHON, 1, "None"),
     Operation("print_to_logging", print_to_logging, PYTHON, 1.2),
-    Operation("to_f_string", to_f_string, PYTHON, 4),
+    Operation("to_f_string", to_f_string, PYTHON, 6),
     Operation("make_async", make_async, PYTHON, 1, "def ", makes=("make_async", "make_sync")),
     Operation("drop_else", drop_else, PYTHON, 0.3, "else:"),
     Operation("augment", augment, PYTHON, 0.3),

@@ -252,11 +252,15 @@ def _n_times(text: str, part: str) -> int:
     return len(re.findall(lead + re.escape(part) + tail, text))
 
 
+def _targets(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+
+
 def _n_assignments(parsed: PythonText, target: str) -> int:
     count = 0
     for node in parsed.nodes:
         if isinstance(node, ast.Assign):
-            count += sum(parsed.source(one) == target for one in node.targets)
+            count += sum(parsed.source(one) == target for whole in node.targets for one in _targets(whole))
         elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For | ast.NamedExpr):
             count += parsed.source(node.target) == target
     return count
@@ -264,11 +268,11 @@ def _n_assignments(parsed: PythonText, target: str) -> int:
 
 OPERATIONS: Final = (
     Operation("change_literal", change_literal, PYTHON, 5),
-    Operation("replace_value", replace_value, PYTHON, 4),
+    Operation("replace_value", replace_value, PYTHON, 5.5),
     Operation("change_operator", change_operator, PYTHON, 2.5),
     Operation("change_return", change_return, PYTHON, 2, "return "),
     Operation("change_message", change_message, PYTHON, 3),
-    Operation("change_condition", change_condition, PYTHON, 2),
+    Operation("change_condition", change_condition, PYTHON, 3),
     Operation("change_error", change_error, PYTHON, 1.5, "raise "),
     Operation("set_variable", set_variable, PYTHON, 1),
 )

@@ -11,7 +11,7 @@ from plgd.text.lines import split_lines
 from training.edit import Edit, Operation, Passage
 from training.injected import with_console_logs
 from training.script_text import parse_script
-from training.spans import Replacement, replace_spans
+from training.spans import Replacement, n_gaps, replace_spans
 
 __all__ = (
     "OPERATIONS",
@@ -25,6 +25,8 @@ __all__ = (
 )
 
 SCRIPT: Final = ("javascript", "typescript")
+# Of a text that is mostly comments little would remain: rewriting it is a lot to ask of a small model.
+MIN_SHARE_OF_CODE: Final = 0.4
 
 
 def change_declaration(passage: Passage, rng: Random) -> Edit | None:
@@ -132,8 +134,10 @@ def delete_comments(passage: Passage, _rng: Random) -> Edit | None:
             if not text[line : one.start].strip()
             else text[: len(text[: one.start].rstrip(" \t"))] + text[end:]
         )
-    if not comments or text.startswith("\n") or not text.strip():
+    if not comments or text.startswith("\n") or len(text) < MIN_SHARE_OF_CODE * len(passage.text):
         return None
+    if n_gaps(text) < n_gaps(passage.text):
+        return None  # a comment with blank lines on both sides: how many of them remain is a matter of taste
     return Edit("delete_comments", text)
 
 
