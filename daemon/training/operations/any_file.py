@@ -215,9 +215,13 @@ def _some_line(passage: Passage, lines: list[str], rng: Random) -> int | None:
 def _line_like(old: str, language: str, rng: Random) -> str:
     """Return a line to stand in another's place, with its list's marker, or at times with its key."""
     marker = _MARKER.match(old) if language in PROSE else None
-    key = re.match(r"([\w.-]+)(\s*[:=]\s*)[^\s\[{|>&*]", old) if language in SETTINGS and rng.random() < 0.6 else None
+    key = re.match(r"([\w.-]+\s*[:=]\s*)(\w[\w.-]*)$", old) if language in SETTINGS and rng.random() < 0.6 else None
     if key:
-        return f"{key[1]}{key[2]}{rng.choice((str(rng.randint(0, 999)), rng.choice(('true', 'false'))))}"
+        value = key[2]
+        other = {"true": "false", "false": "true"}.get(value) or (
+            str(rng.randint(0, 999)) if value.isdigit() else word(rng)
+        )
+        return key[1] + other
     return (marker[0] if marker else "") + _new_line(language, rng)
 
 

@@ -47,7 +47,7 @@ _COMMON: Final = frozenset(word_list("common"))
 
 def replace_word(passage: Passage, rng: Random) -> Edit | None:
     """Replace a word wherever it stands; longer words that contain it stay."""
-    counts = Counter(re.findall(r"(?<![\w/.`:<@-])[a-z]{4,}(?![\w/`<>({-]|[.:][\w/])", passage.text))
+    counts = Counter(re.findall(r"(?<![\w/.`:<@-])[a-z]{4,}(?![\w/`<>({-]|[.:][\w/:])", passage.text))
     words = sorted(found for found in counts if found not in _COMMON)
     if not words:
         return None
