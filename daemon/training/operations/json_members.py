@@ -8,6 +8,7 @@ from collections import Counter
 from random import Random
 from typing import Final
 
+from training.alike import among
 from training.edit import Edit, Operation, Passage
 from training.json_text import JsonText, Value, parse_json
 from training.new_names import new_key
@@ -126,7 +127,8 @@ def set_value(passage: Passage, rng: Random) -> Edit | None:
     found = [one for one in found if len(parsed.source(one[1].value)) <= MAX_SHOWN]
     if not found:
         return None
-    owner, item = rng.choice(found)
+    key = among({item.key for _, item in found}, rng)[0]
+    owner, item = rng.choice([one for one in found if one[1].key == key])
     old = parsed.source(item.value)
     new = other_value(old, rng)
     if new is None:
@@ -152,7 +154,7 @@ def remove_key(passage: Passage, rng: Random) -> Edit | None:
     if parsed is None or not parsed.keys():
         return None
     counts = Counter(parsed.keys())
-    key = rng.choice(sorted(counts))
+    key = among(counts, rng)[0]
     spans: list[Replacement] = []
     for one in parsed.objects():
         for index, item in enumerate(one.members):

@@ -7,6 +7,7 @@ import re
 from random import Random
 from typing import Final
 
+from training.alike import among
 from training.edit import Edit, Operation, Passage
 from training.injected import with_prints
 from training.operations.python_places import checked
@@ -253,7 +254,8 @@ def _delete_definition(passage: Passage, rng: Random, kind: str) -> Edit | None:
     candidates = [
         node for node in parsed.definitions() if _kind_of(parsed, node) == kind and not _is_alone(parsed, node)
     ]
-    rng.shuffle(candidates)
+    order = among({node.name for node in candidates}, rng)
+    candidates.sort(key=lambda node: order.index(node.name))
     for node in candidates[:4]:
         first, last = parsed.line_span(node)
         if sum(one.name == node.name for one in parsed.definitions()) > 1:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from random import Random
 from typing import Final
 
+from training.alike import among
 from training.edit import Edit, Operation, Passage
 from training.new_names import RESERVED, new_name, other_case
 from training.python_text import PythonText, Role, Word, parse_python
@@ -170,8 +171,7 @@ def _rename_definition(
 ) -> Edit | None:
     """Rename a thing whose name means one thing in the whole text."""
     counts = Counter(names)
-    candidates = sorted(name for name in counts if len(name) > 2 and name not in RESERVED and counts[name] < 3)
-    rng.shuffle(candidates)
+    candidates = among((name for name in counts if len(name) > 2 and name not in RESERVED and counts[name] < 3), rng)
     imported = {alias.name for node in parsed.nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     bound = _imported(parsed).union(imported, _binds(parsed.tree), *map(_binds, parsed.functions()))
     for name in candidates[:4]:
