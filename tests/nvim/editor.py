@@ -86,6 +86,7 @@ class Editor:
             [NVIM, "--embed", "--headless", "-n", "-u", "NORC", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=home,
             env=os.environ | variables | dict(environment or {}),
         )
         with process:
