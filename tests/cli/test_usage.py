@@ -81,6 +81,8 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["edit", "a.py", "-i", "x", "--max-tokens", "many"], "not a whole number"),
         (["edit", "a.py", "-i", "x", "--max", "7"], "unrecognized arguments"),
         (["edit", "-", "-i", "x", "--write"], "--write needs a file"),
+        (["mcp", "--root", "/", "/no/such"], "argument --root: /no/such: No such file or directory"),
+        (["mcp", "--root", __file__], f"argument --root: {__file__} is not a folder"),
         (["model"], "required: COMMAND"),
         (["model", "pull"], "required: NAME"),
         (["logs", "-n", "-3"], "-n/--lines"),

@@ -6,6 +6,8 @@ import argparse
 import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from stat import S_ISDIR
 
 from plgd.errors import ConfigError
 from plgd_cli.parser import Parser, text
@@ -19,7 +21,7 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument(
         "--root",
         metavar="DIR",
-        type=text,
+        type=_folder,
         nargs="+",
         action="extend",
         default=[],
@@ -33,3 +35,18 @@ def _mcp(arguments: argparse.Namespace) -> int:
     serve: Callable[[Sequence[str]], None] = importlib.import_module("plgd_mcp.server").serve
     serve(arguments.root)
     return 0
+
+
+def _folder(word: str) -> str:
+    """Take a folder that is there: an agent that may reach nothing would learn of it from its first refused edit.
+
+    Raises:
+        argparse.ArgumentTypeError: there is no such folder.
+    """
+    try:
+        is_folder = S_ISDIR(Path(text(word)).stat().st_mode)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{word}: {error.strerror}") from error
+    if not is_folder:
+        raise argparse.ArgumentTypeError(f"{word} is not a folder")
+    return word
