@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from mcp_server.talking import NEW, SOURCE, agent, answer, near_agent, refusal, shouting
 from plgd.client import connect
+from plgd.errors import EmptyInstruction
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
 from plgd.protocol.edits import EditParams
@@ -92,6 +93,14 @@ async def test_sketches_ranges_and_warming(paths: Paths, root: Path) -> None:
     assert ("applied", NEW) == (merged["status"], file.read_text())
     assert "come together" in half
     assert "3 lines" in beyond
+
+
+async def test_an_empty_instruction_is_refused_in_a_sentence(paths: Paths, root: Path) -> None:
+    """An agent that says nothing of what to change reads the daemon's own sentence."""
+    async with shouting(paths), near_agent(paths, root) as client:
+        said = refusal(await client.call_tool("edit_file", {"path": "list.txt", "instruction": ""}))
+    assert said.endswith(EmptyInstruction().message)
+    assert "pydantic" not in said
 
 
 async def test_an_agent_that_cancels_stops_the_daemon(paths: Paths, root: Path) -> None:

@@ -46,7 +46,7 @@ async def edit_file(
     ctx: Call,
     asked: AskedRoots,
     path: _Path,
-    instruction: Annotated[str, Field(min_length=1, description="what to change, in plain words")],
+    instruction: Annotated[str, Field(description="what to change, in plain words")],
     first_line: _First = None,
     last_line: _Last = None,
     apply: _Apply = True,
