@@ -73,7 +73,8 @@ async def test_a_script_in_another_language_edits_a_file(paths: Paths, source: P
         assert "-three\n+THREE\n" in stdout
         assert "decode" in stderr
         code, _, stderr = await run(node, str(AGENTS / "edit.mjs"), "/no/such/file", "x")
-        assert (1, True) == (code, "no such file" in stderr)
+        assert (1, "/no/such/file: no such file. Check the spelling, or create the file first.\n") == (code, stderr)
+        assert (1, "", "usage: node edit.mjs FILE INSTRUCTION\n") == await run(node, str(AGENTS / "edit.mjs"), "x")
     assert NEW == text_of(source)
 
 
@@ -98,7 +99,7 @@ async def test_nc_talks_to_the_daemon(paths: Paths) -> None:
 
 
 async def test_the_agents_loop_carries_out_tasks(paths: Paths, source: Path, tmp_path: Path) -> None:
-    """Each task is proposed, reviewed and written; done again, it changes nothing; a missing file is told."""
+    """Each task is proposed, reviewed and written; done again, it changes nothing."""
     tasks = tmp_path / "tasks.json"
     put(tasks, json.dumps([{"path": str(source), "instruction": "shout"}]))
     async with serving(paths, machine()):
@@ -106,18 +107,46 @@ async def test_the_agents_loop_carries_out_tasks(paths: Paths, source: Path, tmp
         assert (0, f"{source}: applied\n") == (code, stdout), stderr
         assert NEW in stderr
         assert NEW == text_of(source)
-        _, stdout, _ = await run(sys.executable, str(AGENTS / "agent.py"), str(tasks))
-        assert f"{source}: no_change\n" == stdout
+        code, stdout, _ = await run(sys.executable, str(AGENTS / "agent.py"), str(tasks))
+        assert (0, f"{source}: no_change\n") == (code, stdout)
+
+
+async def test_a_task_that_fails_leaves_the_others_alone(paths: Paths, source: Path, tmp_path: Path) -> None:
+    """A missing file is told in a line, the next task is carried out, and the exit status is 1."""
+    tasks, missing = tmp_path / "tasks.json", tmp_path / "missing.txt"
+    put(tasks, json.dumps([{"path": str(path), "instruction": "shout"} for path in (missing, source)]))
+    async with serving(paths, machine()):
+        code, stdout, stderr = await run(sys.executable, str(AGENTS / "agent.py"), str(tasks))
+    told = f"{missing}: no such file. Check the spelling, or create the file first."
+    assert (1, [told, f"{source}: applied"]) == (code, stdout.splitlines()), stderr
+    assert NEW == text_of(source)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "usage: python agent.py TASKS.json"),
+        ("[{}]", "TASKS: Object missing required field `path` - at `$[0]`"),
+        ("?", "TASKS: JSON is malformed: invalid character (byte 0)"),
+    ],
+)
+async def test_tasks_that_cannot_be_read_are_told(tmp_path: Path, given: str | None, said: str) -> None:
+    """Without a list of tasks the loop ends with a line that says what is wrong."""
+    tasks = tmp_path / "tasks.json"
+    if given is not None:
+        put(tasks, given)
+    arguments = [] if given is None else [str(tasks)]
+    code, stdout, stderr = await run(sys.executable, str(AGENTS / "agent.py"), *arguments)
+    assert (1, "", said.replace("TASKS:", f"{tasks}:") + "\n") == (code, stdout, stderr)
 
 
 async def test_the_pages_python_is_current(paths: Paths, source: Path) -> None:
     """The example on the page runs as it stands."""
     [block] = re.findall(r"```python\n((?:.|\n)*?)```", text_of(AGENTS / "README.md"))
-    imports, _, body = block.replace("/home/me/shop.py", str(source)).partition("\n\n")
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    code = f"{imports}\nimport anyio\nasync def main():\n{lines}\n    print(result.status.value)\nanyio.run(main)\n"
     async with serving(paths, machine()):
-        assert (0, "proposed\n", "") == await run(sys.executable, "-c", code)
+        code, stdout, stderr = await run(sys.executable, "-c", block.replace("/home/me/shop.py", str(source)))
+    assert (0, "proposed", "") == (code, stdout.splitlines()[0], stderr)
+    assert "-three\n+THREE\n" in stdout
 
 
 async def test_the_pages_shell_line_is_current(paths: Paths, source: Path) -> None:
