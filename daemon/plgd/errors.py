@@ -182,7 +182,7 @@ class EmptyInstruction(InputError):
     code = -32016
     exit_code = 2
 
-    def __init__(self, message: str = "The instruction is empty. Say what to change with -i TEXT.") -> None:
+    def __init__(self, message: str = "The instruction is empty. Say what to change.") -> None:
         super().__init__(message)
 
 

@@ -26,8 +26,8 @@ TEXT = "a\nb\nc\n"
 @pytest.mark.parametrize(
     ("params", "error", "words"),
     [
-        (EditParams(instruction="", text=TEXT), EmptyInstruction, "instruction is empty"),
-        (EditParams(instruction=" \n\t", text=TEXT), EmptyInstruction, "instruction is empty"),
+        (EditParams(instruction="", text=TEXT), EmptyInstruction, r"instruction is empty\. Say what to change\.$"),
+        (EditParams(instruction=" \n\t", text=TEXT), EmptyInstruction, r"instruction is empty\. Say what to change\.$"),
         (EditParams(instruction="x"), InvalidParams, "exactly one"),
         (EditParams(instruction="x", text=TEXT, path="/x.py"), InvalidParams, "exactly one"),
         (EditParams(instruction="x", path="x.py"), InvalidParams, "must be absolute, not 'x.py'"),

@@ -222,7 +222,7 @@ def _instruction(arguments: argparse.Namespace) -> str:
         except EOFError:
             instruction = ""
     if not (instruction and instruction.strip()):
-        raise EmptyInstruction
+        raise EmptyInstruction("The instruction is empty. Say what to change with -i TEXT.")
     return instruction
 
 
