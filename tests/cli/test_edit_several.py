@@ -48,6 +48,18 @@ def test_several_files_are_one_request(daemon: FakeDaemon, two: list[Path]) -> N
     assert b"other.py: 1 change written" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [("sum.py", "sum.py is named twice"), ("link.py", "sum.py and link.py are the same file")],
+)
+def test_a_file_is_named_once(other: str, words: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """A file that is named twice, also by a link, is wrong usage, told by the names that the user gave."""
+    sum_py.with_name("link.py").symlink_to(sum_py)
+    done = plgd("edit", "sum.py", other, "-i", "x", cwd=sum_py.parent)
+    assert (2, True) == (done.returncode, f"error: {words}\n" in done.stderr.decode())
+    assert daemon.asked.empty()
+
+
 def test_each_diff_is_printed(daemon: FakeDaemon, two: list[Path]) -> None:
     """The diffs follow each other, as one patch."""
     daemon.answers(EDIT_MANY, many(EditStatus.PROPOSED, EditStatus.PROPOSED))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,7 +19,7 @@ from plgd_cli.output import say, write
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
 
-__all__ = ("check_usage", "edit_several")
+__all__ = ("check_distinct", "check_usage", "edit_several")
 
 # Options that are about one text.
 ALONE: Final = {"lines": "--lines", "name": "--name", "html": "--html", "sketch": "--sketch"}
@@ -32,6 +33,17 @@ def check_usage(arguments: argparse.Namespace) -> None:
             arguments.usage_error(f"{option} is about one file; edit the others in commands of their own")
     if "-" in (arguments.path, *arguments.more):
         arguments.usage_error("- is edited alone: its new text goes to standard output")
+
+
+def check_distinct(arguments: argparse.Namespace) -> None:
+    """Refuse a file that is named more than once, which must exist: its edits would not know of each other."""
+    named: dict[str, str] = {}
+    for name in (arguments.path, *arguments.more):
+        path = os.path.realpath(name)
+        if path in named:
+            same = f"{named[path]} and {name} are the same file"
+            arguments.usage_error(f"{name} is named twice" if named[path] == name else same)
+        named[path] = name
 
 
 def edit_several(

@@ -33,7 +33,7 @@ from plgd_cli.places import absolute_file, absolute_model
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
 from plgd_cli.sampling import add_sampling_options, sampling_params
-from plgd_cli.several import check_usage, edit_several
+from plgd_cli.several import check_distinct, check_usage, edit_several
 
 __all__ = ("line_range", "register", "run")
 
@@ -104,12 +104,14 @@ def _edit_several(arguments: argparse.Namespace) -> int:
     if arguments.instruction is None and not Path(arguments.more[0]).exists():
         arguments.usage_error(_explain_extra(arguments, arguments.more))
     check_usage(arguments)
-    instruction = _instruction(arguments)
     names = (arguments.path, *arguments.more)
+    paths = [absolute_file(name) for name in names]
+    check_distinct(arguments)
+    instruction = _instruction(arguments)
     mode = EditMode.APPLY if arguments.write else EditMode.PROPOSE
     return edit_several(
         names,
-        [_params(arguments, instruction, path=absolute_file(name), mode=mode) for name in names],
+        [_params(arguments, instruction, path=path, mode=mode) for path in paths],
         _form(arguments, otherwise=Form.REVIEW),
         all_or_nothing=arguments.all_or_nothing,
         with_drafts=arguments.show_drafts,
