@@ -62,7 +62,7 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["edit"], "required: PATH"),
+        (["edit", "-i", "x"], "required: PATH\n"),
         (["edit", "a.py", "-i", "x", "b.py"], "plgd edit: error: files stand together, before the options"),
         (["edit", "a.py", "b.py", "-i", "x", "--lines", "3"], "--lines is about one file"),
         (["edit", "a.py", "b.py", "-i", "x", "--sketch", "s"], "--sketch is about one file"),

@@ -46,7 +46,10 @@ COPY_BYTES: Final = 1024 * 1024
 def register(_name: str, parser: Parser) -> None:
     """Add the arguments of `plgd edit`."""
     parser.add_argument("path", metavar="PATH", help="the file; - reads standard input and prints the new text")
-    parser.add_argument("more", metavar="PATH", nargs="*", help="more files, edited by the same instruction")
+    # With a default, argparse does not count it among what is required.
+    parser.add_argument(
+        "more", metavar="PATH", nargs="*", default=(), help="more files, edited by the same instruction"
+    )
     parser.add_argument("-i", "--instruction", metavar="TEXT", type=text, help="what to change; asked for when missing")
     parser.add_argument("--lines", metavar="A:B", type=line_range, help="only these lines, both included; or one: 5")
     parser.add_argument(
