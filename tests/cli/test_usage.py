@@ -69,6 +69,8 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["edit", "a.py", "-", "-i", "x"], "- is edited alone"),
         (["edit", "a.py", "b.py", "-i", "x", "--all-or-nothing"], "add --write"),
         (["edit", "a.py", "add types"], "the instruction follows -i, such as: plgd edit a.py -i 'add types'"),
+        (["edit", "a.py", "add", "all", "types"], "such as: plgd edit a.py -i 'add all types'\n"),
+        (["edit", "a.py", "--write", "add", "types"], "such as: plgd edit a.py -i 'add types'\n"),
         (["model", "use", "builtin", "other"], "plgd model use: error: unrecognized arguments: other"),
         (["status", "--all"], "usage: plgd status"),
         (["--all"], "plgd: error: unrecognized arguments: --all"),

@@ -281,5 +281,5 @@ def _explain_extra(arguments: argparse.Namespace, extra: list[str]) -> str:
     if any(word.startswith("-") for word in extra):
         return f"unrecognized arguments: {' '.join(extra)}"
     if arguments.instruction is None:
-        return f"the instruction follows -i, such as: plgd edit {arguments.path} -i {shlex.quote(extra[0])}"
+        return f"the instruction follows -i, such as: plgd edit {arguments.path} -i {shlex.quote(' '.join(extra))}"
     return f"files stand together, before the options: plgd edit {arguments.path} {extra[0]} -i ..."
