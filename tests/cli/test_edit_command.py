@@ -25,6 +25,10 @@ from plgd_cli.draft_view import show_drafts
 
 GIT = shutil.which("git") or ""
 SUMMARY = "142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s\n"
+LOST = (
+    "plgd: The daemon went away before it answered; see `plgd logs`. "
+    "It was killed or it crashed; the next command starts another."
+)
 VIEW = show_drafts(edit_result(), DRAFTS, coloured=False)
 
 
@@ -191,7 +195,7 @@ def test_warnings_are_said(daemon: FakeDaemon, sum_py: Path) -> None:
     ("words", "outcome"),
     [
         (["sum.py"], "sum.py is unchanged."),
-        (["sum.py", "--write"], "sum.py is the old text or the new one."),
+        (["sum.py", "--write"], "sum.py is unchanged."),
         (["-"], "Nothing was changed."),
     ],
     ids=["review", "write", "filter"],
@@ -200,8 +204,22 @@ def test_daemon_that_dies_is_an_error(words: list[str], outcome: str, daemon: Fa
     """A connection that ends before the answer is said, and whether the file can have been written by then."""
     daemon.answers(EDIT, ConnectionLost())
     done = plgd("edit", *words, "-i", "x", stdin=b"x", cwd=sum_py.parent)
-    expected = f"plgd: The daemon went away before it answered; see `plgd logs`. {outcome}\n"
-    assert (1, expected) == (done.returncode, done.stderr.decode())
+    assert (1, f"{LOST} {outcome}\n") == (done.returncode, done.stderr.decode())
+
+
+def test_a_daemon_that_dies_after_it_wrote(daemon: FakeDaemon, sum_py: Path) -> None:
+    """When the new text came on disk before the daemon died, the command says that the file was written."""
+
+    def write_and_die() -> ConnectionLost:
+        new = sum_py.with_name("new")
+        new.write_text(sum_py.read_text())
+        new.replace(sum_py)
+        return ConnectionLost()
+
+    daemon.answers(EDIT, write_and_die)
+    done = plgd("edit", "sum.py", "--write", "-i", "x", cwd=sum_py.parent)
+    outcome = "sum.py was written since the edit began, by plgd or by somebody else; look at it."
+    assert (1, f"{LOST} {outcome}\n") == (done.returncode, done.stderr.decode())
 
 
 def test_a_conflict_is_said_once(daemon: FakeDaemon, sum_py: Path) -> None:

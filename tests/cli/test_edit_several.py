@@ -10,7 +10,7 @@ import pytest
 from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
 from cli.results import DIFF, edit_result
-from plgd.errors import BY_CODE, TextTooLong
+from plgd.errors import BY_CODE, ConnectionLost, TextTooLong
 from plgd.protocol.edit_many import EditManyResult, FileError, FileResult, make_many_result
 from plgd.protocol.edits import EditMode, EditParams, EditStatus
 from plgd.protocol.methods import EDIT, EDIT_MANY
@@ -58,6 +58,14 @@ def test_a_file_is_named_once(other: str, words: str, daemon: FakeDaemon, sum_py
     done = plgd("edit", "sum.py", other, "-i", "x", cwd=sum_py.parent)
     assert (2, True) == (done.returncode, f"error: {words}\n" in done.stderr.decode())
     assert daemon.asked.empty()
+
+
+def test_a_daemon_that_dies_is_explained(daemon: FakeDaemon, two: list[Path]) -> None:
+    """When the daemon dies, the command says so, what comes next, and which texts the files can have."""
+    daemon.answers(EDIT_MANY, ConnectionLost())
+    done = plgd("edit", "sum.py", "other.py", "-i", "x", "--write", cwd=two[0].parent)
+    said = "the next command starts another. Files have their old texts or their new ones, each of them whole.\n"
+    assert (1, True) == (done.returncode, done.stderr.decode().endswith(said))
 
 
 def test_each_diff_is_printed(daemon: FakeDaemon, two: list[Path]) -> None:

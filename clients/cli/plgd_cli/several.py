@@ -15,6 +15,7 @@ from plgd.protocol.edits import EditParams, EditStatus
 from plgd.protocol.methods import EDIT_MANY
 from plgd_cli.answer import EXIT_CODES, Form, present
 from plgd_cli.ask import ask
+from plgd_cli.loss import daemon_lost
 from plgd_cli.output import say, write
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
@@ -36,7 +37,7 @@ def check_usage(arguments: argparse.Namespace) -> None:
 
 
 def check_distinct(arguments: argparse.Namespace) -> None:
-    """Refuse a file that is named more than once, which must exist: its edits would not know of each other."""
+    """Refuse a file that is named more than once: its edits would not know of each other."""
     named: dict[str, str] = {}
     for name in (arguments.path, *arguments.more):
         path = os.path.realpath(name)
@@ -69,7 +70,7 @@ def edit_several(
     except KeyboardInterrupt:
         raise Cancelled(f"Interrupted; files that were just being written have their new texts, {writes}.") from None
     except ConnectionLost as error:
-        raise ConnectionLost(f"{error.message} Files have their old texts or their new ones, {writes}.") from error
+        raise daemon_lost(error, f"Files have their old texts or their new ones, {writes}.") from error
     if form is Form.JSON:
         write(msgspec.json.encode(result) + b"\n")
         return _exit_code([_code(each) for each in result.files])

@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask
 from plgd_cli.draft_page import check_place, draft_page, save_page
 from plgd_cli.drafting import add_drafting_options, drafting_params
+from plgd_cli.loss import FileBefore, daemon_lost
 from plgd_cli.output import say, stderr_is_terminal, write
 from plgd_cli.parser import Parser, positive, text
 from plgd_cli.places import absolute_file, absolute_model
@@ -88,19 +90,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.path == STANDARD_INPUT:
         return _edit_standard_input(arguments)
     instruction = _instruction(arguments)
-    params = _params(
-        arguments,
-        instruction,
-        path=absolute_file(arguments.path),
-        mode=EditMode.APPLY if arguments.write else EditMode.PROPOSE,
-    )
+    path = absolute_file(arguments.path)
+    mode = EditMode.APPLY if arguments.write else EditMode.PROPOSE
+    params = _params(arguments, instruction, path=path, mode=mode)
     form, name = _form(arguments, otherwise=Form.REVIEW), arguments.path
     if arguments.write:
-        # The daemon may have begun to write in the very moment of Ctrl-C, or have died after it.
+        # The daemon may have begun to write in the very moment of Ctrl-C.
         interrupted = "the edit is cancelled unless it was just being written"
-        lost = f"{name} is the old text or the new one"
-        return _edit(arguments, params, form, name=name, interrupted=interrupted, lost=lost)
-    return _edit(arguments, params, form, name=name, interrupted=f"{name} is unchanged", lost=f"{name} is unchanged")
+        before = FileBefore(path)
+        return _edit(
+            arguments, params, form, name=name, interrupted=interrupted, standing=lambda: before.compared(name)
+        )
+    unchanged = f"{name} is unchanged"
+    return _edit(arguments, params, form, name=name, interrupted=unchanged, standing=lambda: f"{unchanged}.")
 
 
 def _edit_several(arguments: argparse.Namespace) -> int:
@@ -129,8 +131,14 @@ def _edit_standard_input(arguments: argparse.Namespace) -> int:
     try:
         given = _decode(content)
         params = _params(arguments, _instruction(arguments), text=given)
-        unchanged = "nothing was changed"
-        return _edit(arguments, params, form, name="standard input", interrupted=unchanged, lost=unchanged.capitalize())
+        return _edit(
+            arguments,
+            params,
+            form,
+            name="standard input",
+            interrupted="nothing was changed",
+            standing=lambda: "Nothing was changed.",
+        )
     except PlgdError as error:
         if form is Form.TEXT and not isinstance(error, Cancelled):
             _give_back(content)
@@ -144,7 +152,13 @@ def _form(arguments: argparse.Namespace, *, otherwise: Form) -> Form:
 
 
 def _edit(
-    arguments: argparse.Namespace, params: EditParams, form: Form, *, name: str, interrupted: str, lost: str
+    arguments: argparse.Namespace,
+    params: EditParams,
+    form: Form,
+    *,
+    name: str,
+    interrupted: str,
+    standing: Callable[[], str],
 ) -> int:
     """Ask for the edit and show it.
 
@@ -154,7 +168,7 @@ def _edit(
         form: what standard output gets.
         name: what the user called the text.
         interrupted: how the text stands after Ctrl-C.
-        lost: how it stands when the daemon dies.
+        standing: says how it stands after the daemon died, in a sentence.
     """
     if arguments.html is not None:
         read = (params.path, *(source.path for source in params.sources))
@@ -165,7 +179,7 @@ def _edit(
     except KeyboardInterrupt:
         raise Cancelled(f"Interrupted; {interrupted}.") from None
     except ConnectionLost as error:
-        raise ConnectionLost(f"{error.message} {lost}.") from error
+        raise daemon_lost(error, standing()) from error
     code = present(result, form, name=name, loaded=display.loaded, with_drafts=arguments.show_drafts)
     if arguments.html is not None:
         code = _save_page(arguments.html, result, name) or code
