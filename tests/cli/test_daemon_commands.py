@@ -138,17 +138,39 @@ def test_restart_of_another_build(daemon: FakeDaemon) -> None:
     assert (0, f"plgd {__version__} is running already (process 4711).\n") == (done.returncode, done.stdout.decode())
 
 
-def test_restart_with_a_wrong_configuration_leaves_the_daemon_alone(daemon: FakeDaemon, paths: Paths) -> None:
-    """`plgd restart` refuses a configuration with a mistake before it stops a daemon that works."""
+@pytest.fixture
+def mistake(paths: Paths) -> str:
+    """What is said of the mistake that the configuration has."""
     paths.config_dir.mkdir()
     paths.config_file.write_text("[engine]\npolicy = 'fast'\n", encoding="utf-8")
-    done = plgd("restart")
-    expected = (
+    return (
         f"plgd: {paths.config_file}: Invalid enum value 'fast' (key `engine.policy`); "
         "there are cost, graded, gated, ds4, off\n"
     )
+
+
+def test_restart_with_a_wrong_configuration_leaves_the_daemon_alone(daemon: FakeDaemon, mistake: str) -> None:
+    """`plgd restart` refuses a configuration with a mistake, and says that the daemon that works goes on."""
+    done = plgd("restart")
+    expected = f"{mistake}The daemon that runs was left as it is.\n"
     assert (2, expected) == (done.returncode, done.stderr.decode())
+    daemon.next_params(STATUS)
     assert daemon.asked.empty()
+
+
+def test_restart_with_a_wrong_configuration_and_no_daemon(mistake: str) -> None:
+    """Where no daemon runs, `plgd restart` speaks of none."""
+    done = plgd("restart")
+    assert (2, mistake) == (done.returncode, done.stderr.decode())
+
+
+def test_start_beside_a_daemon_warns_of_a_wrong_configuration(daemon: FakeDaemon, mistake: str) -> None:
+    """`plgd start` with a daemon running says what the next one would stumble over, and succeeds."""
+    done = plgd("start")
+    warning = "The daemon goes on with the configuration that it started with; the next one will not start.\n"
+    assert (0, f"{mistake}{warning}") == (done.returncode, done.stderr.decode())
+    assert b"is running already" in done.stdout
+    daemon.next_params(STATUS)
 
 
 @pytest.mark.parametrize(("words", "drain"), [([], True), (["--now"], False)], ids=["drain", "now"])

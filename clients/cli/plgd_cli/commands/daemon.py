@@ -9,13 +9,13 @@ from contextlib import suppress
 import msgspec
 
 from plgd.config import load_config
-from plgd.errors import DaemonUnreachable, VersionMismatch
+from plgd.errors import ConfigError, DaemonError, DaemonUnreachable, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
 from plgd.protocol.daemon import DocumentInfo, StatusResult, StopParams, WarmInfo
 from plgd.protocol.methods import STATUS, STOP
 from plgd_cli.ask import ask
-from plgd_cli.output import say, write
+from plgd_cli.output import report, say, write
 from plgd_cli.parser import Parser
 from plgd_cli.table import duration, fields, size
 
@@ -44,6 +44,7 @@ def _start(_arguments: argparse.Namespace) -> int:
         status = ask(STATUS, NoParams(), start=False)
         if status.state != "stopping":
             write(f"plgd {status.version} is running already (process {status.pid}).\n")
+            _warn_of_configuration()
             return 0
         say(f"plgd (process {status.pid}) finishes its edits; another starts when it has stopped.")
         ask(STOP, StopParams(), start=False)
@@ -65,10 +66,33 @@ def _stop(arguments: argparse.Namespace) -> int:
 
 
 def _restart(arguments: argparse.Namespace) -> int:
-    load_config(Paths.from_environment().config_file)  # with a mistake in it, the daemon that runs is the better one
+    try:
+        load_config(Paths.from_environment().config_file)
+    except ConfigError as error:  # the daemon that runs is better than none
+        code = report(error, as_json=False)
+        if _runs():
+            say("The daemon that runs was left as it is.")
+        return code
     with suppress(VersionMismatch):  # it makes room already, or the start says why not
         _stop(arguments)
     return _start(arguments)
+
+
+def _warn_of_configuration() -> None:
+    """Say what is wrong with the configuration, which the daemon that runs read before it was so."""
+    try:
+        load_config(Paths.from_environment().config_file)
+    except ConfigError as error:
+        say(f"plgd: {error.message}")
+        say("The daemon goes on with the configuration that it started with; the next one will not start.")
+
+
+def _runs() -> bool:
+    try:
+        ask(STATUS, NoParams(), start=False)
+    except DaemonError:
+        return False
+    return True
 
 
 def _status(arguments: argparse.Namespace) -> int:
