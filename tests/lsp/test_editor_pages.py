@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -91,14 +93,30 @@ def test_kate_starts_the_server() -> None:
     assert "-" == parse([tool["tool"]["executable"], *shlex.split(tool["tool"]["arguments"])]).path
 
 
-def test_zed_runs_the_command() -> None:
-    """Zed's tasks are JSON; both command lines are understood, and the shell reads the second one."""
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh"])
+def test_zed_runs_the_command(tmp_path: Path, shell: str) -> None:
+    """Zed's tasks are JSON; both command lines are understood, and any shell asks for the second one's instruction."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
     (code,) = snippets("zed.md", "json")
     typos, asked = json.loads(code)
     assert parse([typos["command"], *typos["args"]]).write
-    subprocess.run(["/bin/bash", "-n", "-c", asked["command"]], check=True)
-    _, _, command = asked["command"].partition(" && ")
-    assert parse(shlex.split(command)).diff
+    command = tmp_path / "plgd"
+    command.write_text("#!/bin/sh\nprintf '\\n%s' plgd \"$@\"\n", encoding="utf-8")
+    command.chmod(0o700)
+    done = subprocess.run(
+        [shell, "-c", asked["command"]],
+        input="Sort \\n it.\n",
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ZED_FILE": "/a b.py"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    question, *words = done.stdout.split("\n")
+    assert ("Change what? ", "") == (question, done.stderr)
+    understood = parse(words)
+    assert ("Sort \\n it.", True) == (understood.instruction, understood.diff)
+    assert "/a b.py" in words
 
 
 def test_presets_of_the_page_are_read(tmp_path: Path) -> None:

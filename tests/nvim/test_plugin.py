@@ -140,7 +140,7 @@ def test_a_program_that_is_not_there_is_told(bare: Editor) -> None:
     bare.command("checkhealth plgd")
     page = "\n".join(bare.rows())
     assert "ERROR `/nowhere/plgd` was not found" in page
-    assert "pip install plgd" in page
+    assert "Install plgd from a clone of its repository" in page
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ local function check_program()
   local program = command[1]
   if vim.fn.executable(program) == 0 then
     return vim.health.error(("`%s` was not found"):format(program), {
-      "Install plgd: `pip install plgd`, in an environment whose programs are on the path.",
+      "Install plgd from a clone of its repository and put it on the path: docs/editors/README.md there says how.",
       'Or say where it is: `require("plgd").setup({ cmd = { "/path/to/plgd", "lsp" } })`.',
     })
   end
