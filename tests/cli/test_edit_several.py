@@ -9,7 +9,7 @@ import pytest
 
 from cli.command import plgd
 from cli.fake_daemon import FakeDaemon
-from cli.results import DIFF, edit_result
+from cli.results import DIFF, STATS, edit_result
 from plgd.errors import BY_CODE, ConnectionLost, TextTooLong
 from plgd.protocol.edit_many import EditManyResult, FileError, FileResult, make_many_result
 from plgd.protocol.edits import EditMode, EditParams, EditStatus
@@ -66,6 +66,16 @@ def test_a_daemon_that_dies_is_explained(daemon: FakeDaemon, two: list[Path]) ->
     done = plgd("edit", "sum.py", "other.py", "-i", "x", "--write", cwd=two[0].parent)
     said = "the next command starts another. Files have their old texts or their new ones, each of them whole.\n"
     assert (1, True) == (done.returncode, done.stderr.decode().endswith(said))
+
+
+def test_a_command_does_not_wait_for_itself(daemon: FakeDaemon, two: list[Path]) -> None:
+    """Only the first file can have waited for other edits; what the second waited for is the first."""
+    stats = msgspec.structs.replace(STATS, queue_ms=2000.0)
+    answer = make_many_result("s", [FileResult(result=edit_result(stats=stats))] * 2)
+    daemon.answers(EDIT_MANY, answer)
+    done = plgd("edit", "sum.py", "other.py", "-i", "x", cwd=two[0].parent)
+    waits = [line.endswith("(waited 2 s for other edits)") for line in done.stderr.decode().splitlines()]
+    assert [True, False] == waits
 
 
 def test_each_diff_is_printed(daemon: FakeDaemon, two: list[Path]) -> None:

@@ -52,7 +52,9 @@ class Form(Enum):
     JSON = "json"
 
 
-def present(result: EditResult, form: Form, *, name: str, loaded: bool, with_drafts: bool = False) -> int:
+def present(
+    result: EditResult, form: Form, *, name: str, loaded: bool, with_drafts: bool = False, follows: bool = False
+) -> int:
     """Print the answer.
 
     Standard output gets nothing but the diff, the text or the JSON; who drafted the reply is shown in place of a diff
@@ -65,6 +67,7 @@ def present(result: EditResult, form: Form, *, name: str, loaded: bool, with_dra
         name: what the user called the file.
         loaded: whether the edit had to wait for the model's load.
         with_drafts: show who drafted the reply, where there is one; the JSON has it anyway.
+        follows: whether the edit stood behind others of the same command.
 
     Returns:
         The exit code.
@@ -88,13 +91,13 @@ def present(result: EditResult, form: Form, *, name: str, loaded: bool, with_dra
         if result.status is EditStatus.APPLIED:
             n_hunks = len(result.hunks)
             say(f"{name}: {n_hunks} {'change' if n_hunks == 1 else 'changes'} written")
-        say(summary(result.stats, loaded=loaded))
+        say(summary(result.stats, loaded=loaded, follows=follows))
     if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
         say("Nothing was written yet; use --write to apply.")
     return EXIT_CODES[result.status]
 
 
-def summary(stats: EditStats, *, loaded: bool = False) -> str:
+def summary(stats: EditStats, *, loaded: bool = False, follows: bool = False) -> str:
     """Sum an edit up, such as `142 tokens in 1.9 s, 118 drafted and accepted, first token 0.2 s`.
 
     A wait for the model is told apart: it says nothing of the speed of the next edit. A sampled reply's seed is told,
@@ -103,6 +106,7 @@ def summary(stats: EditStats, *, loaded: bool = False) -> str:
     Args:
         stats: of the edit.
         loaded: whether the wait was for the model's load.
+        follows: whether the wait was for edits of the same command, which is not told: their own lines say it.
     """
     tokens = "1 token" if stats.output_tokens == 1 else f"{stats.output_tokens:,} tokens"
     work_ms, first_ms = stats.total_ms - stats.queue_ms, stats.ttft_ms - stats.queue_ms
@@ -112,7 +116,9 @@ def summary(stats: EditStats, *, loaded: bool = False) -> str:
     )
     if loaded:
         return f"{said} (model loaded in {stats.queue_ms / 1000:.0f} s)"
-    return f"{said} (waited {stats.queue_ms / 1000:.0f} s for other edits)" if stats.queue_ms >= 1000 else said
+    if follows or stats.queue_ms < 1000:
+        return said
+    return f"{said} (waited {stats.queue_ms / 1000:.0f} s for other edits)"
 
 
 def _seen_from_here(result: EditResult) -> str:

@@ -84,7 +84,16 @@ def _present_all(
     codes: list[int] = []
     for name, each in zip(names, result.files, strict=True):
         if each.result is not None:
-            codes.append(present(each.result, form, name=name, loaded=loaded and not codes, with_drafts=with_drafts))
+            follows = bool(codes)
+            shown = present(
+                each.result,
+                form,
+                name=name,
+                loaded=loaded and not follows,
+                with_drafts=with_drafts,
+                follows=follows,
+            )
+            codes.append(shown)
         elif each.error is not None:
             say(f"plgd: {each.error.message}")
             codes.append(_code(each))
