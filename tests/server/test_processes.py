@@ -39,11 +39,18 @@ def user(paths: Paths) -> Iterator[Paths]:
     if not paths.lock.exists():
         return
     with paths.lock.open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            # Held, so the daemon that the file names is alive; by itself the number may be anybody's by now.
-            os.kill(int(lock.read()), signal.SIGKILL)
+        number = ""
+        while not number:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                # Held, so the daemon that the file names is alive; by itself the number may be anybody's by now. One
+                # that has just begun has not written it yet.
+                lock.seek(0)
+                number = lock.read()
+            else:
+                return
+    os.kill(int(number), signal.SIGKILL)
 
 
 async def status_of_started(paths: Paths) -> StatusResult:
