@@ -7,6 +7,7 @@ import colorsys
 import contextlib
 import fnmatch
 import inspect
+import itertools
 import json
 import shlex
 import statistics
@@ -58,13 +59,12 @@ def decode(model: MlxModel, edit: PreparedEdit, prompt: Prompt, policy: Policy) 
 def main(folder: Path, policies: list[Policy]) -> None:
     """Print one line for each prompt: its replies by policy, and the drafted tokens that were accepted."""
     model, documents = load_model(folder, name="builtin", adapter=ADAPTER), DocumentStore()
-    for function in FUNCTIONS:
-        for instruction in INSTRUCTIONS:
-            source = textwrap.dedent(inspect.getsource(function))[:1200]
-            edit = prepare(EditParams(instruction=instruction, text=source, name="stdlib.py"), documents)
-            prompt = make_prompt(edit.document, edit.lines, instruction, model.tokenizer)
-            replies = {policy: decode(model, edit, prompt, policy) for policy in PLAIN + policies}
-            print(json.dumps({"function": function.__name__, "replies": replies}), flush=True)  # noqa: T201 - its answer
+    for function, instruction in zip(FUNCTIONS, itertools.cycle(INSTRUCTIONS), strict=False):
+        source = textwrap.dedent(inspect.getsource(function))[:1200]
+        edit = prepare(EditParams(instruction=instruction, text=source, name="stdlib.py"), documents)
+        prompt = make_prompt(edit.document, edit.lines, instruction, model.tokenizer)
+        replies = {policy: decode(model, edit, prompt, policy) for policy in PLAIN + policies}
+        print(json.dumps({"function": function.__name__, "replies": replies}), flush=True)  # noqa: T201 - its answer
 
 
 if __name__ == "__main__":
