@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [*ROOT.glob("daemon/**/*.py"), *ROOT.glob("lsp/**/*.py"), *ROOT.glob("clients/**/*.py")]
+SOURCES = [
+    file
+    for folder in ("daemon", "lsp", "clients")
+    for file in ROOT.glob(f"{folder}/**/*.py")
+    if "node_modules" not in file.parts
+]
 
 
 @pytest.mark.parametrize(
