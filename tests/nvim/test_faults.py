@@ -32,7 +32,7 @@ def stopped_afterwards(paths: Paths) -> Iterator[Paths]:
     plgd("stop", "--now")
 
 
-def test_a_killed_daemon_is_told(own_editor: Editor, stopped_afterwards: Paths) -> None:
+def test_a_killed_daemon_is_told(stopped_afterwards: Paths, own_editor: Editor) -> None:
     """When the daemon dies in mid-edit, the edit has failed, says why, and the buffer is as it was."""
     del stopped_afterwards
     program = Path(__file__).parents[1] / "server" / "scripted_daemon.py"
@@ -53,8 +53,9 @@ def test_a_killed_daemon_is_told(own_editor: Editor, stopped_afterwards: Paths) 
     own_editor.wait("vim.iter(told):any(function(item) return vim.tbl_get(item, 2, 'kind') == 'absent' end)")
 
 
-def test_without_a_model_it_is_told_how_to_get_one(own_editor: Editor, stopped_afterwards: Paths) -> None:
+def test_without_a_model_it_is_told_how_to_get_one(stopped_afterwards: Paths, own_editor: Editor) -> None:
     """On a fresh machine the first edit starts the daemon and says how to fetch a model."""
+    # Named first, so that the editor ends before: its language server would start another daemon.
     del stopped_afterwards
     own_editor.open("x.py", TEXT)
     own_editor.command("Plgd change it")
