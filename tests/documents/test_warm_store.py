@@ -9,14 +9,13 @@ import pytest
 
 from doubles import FailingTarget, HistoryTarget, KeptStates
 from plgd.documents import indexes as module
-from plgd.documents.loans import Label
 from plgd.documents.warm import WarmStore
 from plgd.errors import EngineError, RollbackFailed
 from replies import plain_reply
 from scripted_model import ByteTokenizer
 from session_replies import reference_reply
 
-A, B, C = Label("a"), Label("b"), Label("c")
+A, B, C = "a", "b", "c"
 BYTES_PER_TOKEN = 100  # of the double's kept states
 
 
@@ -29,7 +28,7 @@ def store() -> WarmStore:
     return made
 
 
-def use(store: WarmStore, label: Label, prompt: list[int]) -> int:
+def use(store: WarmStore, label: str, prompt: list[int]) -> int:
     """Prefill a prompt as an edit does; return how much of it was warm."""
     target = HistoryTarget()
     with store.lend(label, target, prompt) as loan:
@@ -79,7 +78,7 @@ def test_memory_stays_within_the_budget(store: WarmStore) -> None:
             text = texts[place]
             text[rng.randrange(len(text)) :] = [rng.randrange(4) for _ in range(rng.randrange(1, 6))]
         store.index(f"d{place}", "x" * len(texts[place]), ByteTokenizer())
-        use(store, Label(f"d{place}"), [*texts[place], rng.randrange(4)])
+        use(store, f"d{place}", [*texts[place], rng.randrange(4)])
         assert store.counts.n_bytes <= store.limit_bytes
         assert store.counts.n_states == len(store._states) <= 20
     assert store.counts.n_hits > 100
@@ -180,7 +179,7 @@ def test_old_states_expire(store: WarmStore) -> None:
     """What was not used for long is let go."""
     use(store, A, [1, 2])
     use(store, B, [1, 2])
-    indexes = [store.index(label.document, "x = 1\n" * 300, ByteTokenizer()) for label in (A, B)]
+    indexes = [store.index(label, "x = 1\n" * 300, ByteTokenizer()) for label in (A, B)]
     for index in indexes:
         index.source()
     first = store.oldest_use
@@ -191,8 +190,8 @@ def test_old_states_expire(store: WarmStore) -> None:
 
 
 def test_forgetting_and_clearing(store: WarmStore) -> None:
-    """A document can be forgotten in all its forms; with the model everything goes."""
-    for label in (A, Label("a", alone=True), B):
+    """A document can be forgotten; with the model everything goes."""
+    for label in (A, B):
         use(store, label, [1, 2])
     store.forget("a")
     assert ["b"] == [name for name, _, _ in store.counts.documents]

@@ -286,6 +286,6 @@ def test_the_head_is_what_all_prompts_begin_with() -> None:
     """The head holds the whole text, and edits of any range and instruction begin with it."""
     model, store = HistoryModel(), WarmStore(lambda: 0.0)
     document = Document.of_text(TEXT, "a.py")
-    index = store.index(document_label(document).document, view(document.lines), model.tokenizer)
+    index = store.index(document_label(document), view(document.lines), model.tokenizer)
     head = prompt_head(document, model, index)
     assert TEXT in model.tokenizer.decode(head)

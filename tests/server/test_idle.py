@@ -7,7 +7,6 @@ from pathlib import Path
 
 from doubles import FailingTarget
 from plgd.config import WarmConfig
-from plgd.documents.loans import Label
 from plgd.documents.open import OpenDocuments, TextEdit
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
@@ -60,7 +59,7 @@ def test_an_open_document_becomes_warm() -> None:
     assert 2.0 == room.idle.due_in()
     room.now = 2.0
     assert 3 < room.rest() < 10
-    assert room.store.bytes_of(Label("untitled:1")) > 0
+    assert room.store.bytes_of("untitled:1") > 0
     assert 100.0 == room.idle.due_in()
 
 

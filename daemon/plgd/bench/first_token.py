@@ -72,7 +72,7 @@ def begin_edit(
     """
     edit = prepare(EditParams(instruction=instruction, text=text, name=name), DocumentStore())
     label, seen = document_label(edit.document), view(edit.document.lines)
-    index = warm.index(label.document, seen, model.tokenizer) if warm is not None else None
+    index = warm.index(label, seen, model.tokenizer) if warm is not None else None
     prompt = make_prompt(edit.document, edit.lines, instruction, model.tokenizer, index=index)
     tokens = TextTokens(edit, model.tokenizer, index)
     target = model.target()

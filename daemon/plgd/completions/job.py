@@ -9,7 +9,6 @@ from typing import Final
 from plgd.completions.reader import StopReader
 from plgd.completions.request import Completion, CompletionEvent, CompletionResult, CompletionText, PromptRead
 from plgd.config import EngineConfig
-from plgd.documents.loans import Label
 from plgd.documents.warm import WarmStore
 from plgd.engine.drafting import make_file_proposer
 from plgd.engine.governor import make_governor, make_proposer
@@ -125,8 +124,8 @@ def _cut(texts: Iterable[str], n_characters: int) -> Iterator[str]:
         n_characters -= len(piece)
 
 
-def _label(completion: Completion) -> Label:
+def _label(completion: Completion) -> str:
     """Return what the model's state is kept under: conversations with the same system turn share their beginning."""
     first = completion.turns[0]
     words = first.text if first.role == "system" else ""
-    return Label(f"conversation {fingerprint(words.encode())[:16]}")
+    return f"conversation {fingerprint(words.encode())[:16]}"

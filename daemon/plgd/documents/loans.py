@@ -5,30 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.errors import EngineError
 from plgd.text.overlap import common_prefix
 
-__all__ = ("Label", "Loan", "Loans")
+__all__ = ("Loan", "Loans")
 
 _LOG = logging.getLogger(__name__)
-
-
-class Label(NamedTuple):
-    """Whose state it is.
-
-    Attributes:
-        document: its real path, or the name of a text without a file.
-        alone: it is of prompts that show a part of the document alone.
-    """
-
-    document: str
-    alone: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.document} (parts)" if self.alone else self.document
 
 
 class Loan:
@@ -48,9 +33,9 @@ class Loan:
     def __init__(
         self,
         loans: Loans,
-        give_back: Callable[[Label, Kept | None], None],
+        give_back: Callable[[str, Kept | None], None],
         *,
-        label: Label,
+        label: str,
         target: KeepingTarget,
         prompt: Sequence[int],
         n_warm: int,
@@ -77,7 +62,7 @@ class Loan:
             self._give_back(self.label, self.target.keep(len(self.prompt)))
         except EngineError as failure:
             # The reply is whole all the same; the next edit begins cold.
-            _LOG.warning("the KV of %s was not kept: %s", self.label.document, failure)
+            _LOG.warning("the KV of %s was not kept: %s", self.label, failure)
 
     def shares(self, prompt: Sequence[int]) -> int:
         """Count the tokens of another prompt, the last one excepted, that are or will be in this state."""
@@ -98,11 +83,11 @@ class Loans:
         """Note that it no longer is."""
         self._out.remove(loan)
 
-    def has(self, label: Label) -> bool:
+    def has(self, label: str) -> bool:
         """Whether a state is in use."""
         return any(loan.label == label for loan in self._out)
 
-    def copy(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Kept | None:
+    def copy(self, label: str, target: KeepingTarget, prompt: Sequence[int]) -> Kept | None:
         """Copy as much of a prompt as one of the loans has read.
 
         Args:
@@ -114,7 +99,7 @@ class Loans:
         n_shared, loan = max(found, key=lambda each: each[0], default=(0, None))
         return target.copy(loan.target, n_shared) if loan is not None and n_shared > 0 else None
 
-    def find_reader(self, label: Label, prompt: Sequence[int], n_warm: int) -> Loan | None:
+    def find_reader(self, label: str, prompt: Sequence[int], n_warm: int) -> Loan | None:
         """Return the loan that is about to read the most of a prompt, if that is more than what is warm already."""
         found = [(loan.shares(prompt), loan) for loan in self._out if loan.label == label]
         n_shared, loan = max(found, key=lambda each: each[0], default=(0, None))

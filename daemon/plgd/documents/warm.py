@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from plgd.documents.indexes import TokenIndexes
-from plgd.documents.loans import Label, Loan, Loans
+from plgd.documents.loans import Loan, Loans
 from plgd.documents.spill import Spill, SpillCounts
 from plgd.documents.tokens import TokenIndex
 from plgd.engine.kept import KeepingTarget, Kept
@@ -72,7 +72,7 @@ class WarmStore:
         self._clock = clock
         self._limit = 0
         self._spill: Spill | None = None
-        self._states: OrderedDict[Label, _State] = OrderedDict()
+        self._states: OrderedDict[str, _State] = OrderedDict()
         self._indexes = TokenIndexes()
         self._loans = Loans()
         self._counts = WarmCounts()
@@ -101,13 +101,13 @@ class WarmStore:
         """Return the token index of a document, brought up to date.
 
         Args:
-            document: as in `Label`.
+            document: its label.
             text: the document's, as the model sees it.
             tokenizer: the model's.
         """
         return self._indexes.get(document, text, tokenizer)
 
-    def lend(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Loan:
+    def lend(self, label: str, target: KeepingTarget, prompt: Sequence[int]) -> Loan:
         """Let a target begin with what is kept; when the loan ends, what it prefilled is kept in its place.
 
         While another edit uses the state, the target begins with a copy of what that one has read.
@@ -133,7 +133,7 @@ class WarmStore:
         self._count()
         return Loan(self._loans, self.put, label=label, target=target, prompt=prompt, n_warm=n_warm)
 
-    def awaited(self, label: Label, prompt: Sequence[int]) -> int | None:
+    def awaited(self, label: str, prompt: Sequence[int]) -> int | None:
         """Tell whether to wait, turn by turn, for another edit that is reading what a prompt begins with.
 
         Two that read the same take twice as long as one; afterwards the other begins with a copy.
@@ -144,12 +144,12 @@ class WarmStore:
         reader = self._loans.find_reader(label, prompt, self.reach(label, prompt))
         return None if reader is None else reader.target.offset
 
-    def is_lent(self, label: Label) -> bool:
+    def is_lent(self, label: str) -> bool:
         """Whether an edit is using a state."""
         return self._loans.has(label)
 
     def extend(
-        self, label: Label, target: KeepingTarget, prompt: Sequence[int], n_tokens: int, *, displaces: bool = True
+        self, label: str, target: KeepingTarget, prompt: Sequence[int], n_tokens: int, *, displaces: bool = True
     ) -> int:
         """Prefill some more of a prompt that nobody asked for yet.
 
@@ -176,7 +176,7 @@ class WarmStore:
         self.put(label, target.keep(end - 1), displaces=displaces)
         return len(prompt) - end
 
-    def put(self, label: Label, kept: Kept | None, *, displaces: bool = True) -> None:
+    def put(self, label: str, kept: Kept | None, *, displaces: bool = True) -> None:
         """Keep a state in the place of the one before; others go for it when memory is short, unless it goes itself."""
         self._states.pop(label, None)
         n_others = sum(state.n_bytes for state in self._states.values())
@@ -184,7 +184,7 @@ class WarmStore:
             self._states[label] = _State(kept, kept.n_bytes, self._clock())
         self._fit()
 
-    def recall(self, label: Label, target: KeepingTarget, *, displaces: bool = True) -> None:
+    def recall(self, label: str, target: KeepingTarget, *, displaces: bool = True) -> None:
         """Bring a state back from disk when memory has none.
 
         Args:
@@ -193,16 +193,16 @@ class WarmStore:
             displaces: as in `extend`.
         """
         if self._spill is not None and label not in self._states:
-            kept = self._spill.read(str(label), target)
+            kept = self._spill.read(label, target)
             if kept is not None:
                 self.put(label, kept, displaces=displaces)
 
-    def reach(self, label: Label, prompt: Sequence[int]) -> int:
+    def reach(self, label: str, prompt: Sequence[int]) -> int:
         """Count the tokens of a prompt that are warm."""
         state = self._states.get(label)
         return 0 if state is None else state.kept.reach(prompt)
 
-    def bytes_of(self, label: Label) -> int:
+    def bytes_of(self, label: str) -> int:
         """Return the memory of a state; 0 when it is not kept."""
         state = self._states.get(label)
         return 0 if state is None else state.n_bytes
@@ -210,10 +210,9 @@ class WarmStore:
     def forget(self, document: str) -> None:
         """Drop what is kept of a document."""
         self._indexes.forget(document)
-        for label in (Label(document), Label(document, alone=True)):
-            self._states.pop(label, None)
-            if self._spill is not None:
-                self._spill.forget(str(label))
+        self._states.pop(document, None)
+        if self._spill is not None:
+            self._spill.forget(document)
         self._count()
 
     def expire(self, used_before: float) -> bool:
@@ -221,7 +220,7 @@ class WarmStore:
         old = [label for label, state in self._states.items() if state.used_at <= used_before]
         for label in old:
             self._let_go(label)
-            self._indexes.drop_source(label.document)
+            self._indexes.drop_source(label)
         self._count()
         return bool(old)
 
@@ -237,7 +236,7 @@ class WarmStore:
         self._indexes.clear()
         self._count()
 
-    def _find(self, label: Label, target: KeepingTarget, prompt: Sequence[int]) -> Kept | None:
+    def _find(self, label: str, target: KeepingTarget, prompt: Sequence[int]) -> Kept | None:
         """Take a state for a prompt: what is kept, or a copy of what an edit is using, or what is on disk."""
         if label not in self._states and self._loans.has(label):
             return self._loans.copy(label, target, prompt)
@@ -256,11 +255,11 @@ class WarmStore:
         self._counts = replace(self._counts, n_dropped=self._counts.n_dropped + n_dropped)
         self._count()
 
-    def _let_go(self, label: Label) -> None:
+    def _let_go(self, label: str) -> None:
         state = self._states.pop(label)
         _LOG.debug("the KV of %s goes (%d bytes)", label, state.n_bytes)
         if self._spill is not None:
-            self._spill.write(str(label), state.kept)
+            self._spill.write(label, state.kept)
 
     def _count(self) -> None:
         self._counts = replace(
@@ -269,7 +268,5 @@ class WarmStore:
             limit_bytes=self._limit,
             n_states=len(self._states),
             spill=self._spill.counts if self._spill is not None else self._counts.spill,
-            documents=tuple(
-                (label.document, state.kept.n_tokens, state.n_bytes) for label, state in self._states.items()
-            ),
+            documents=tuple((label, state.kept.n_tokens, state.n_bytes) for label, state in self._states.items()),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from plgd.documents.document import Document
-from plgd.documents.loans import Label
 from plgd.documents.tokens import TokenIndex
 from plgd.edits.prompt import make_prompt
 from plgd.engine.model import Model
@@ -29,6 +28,6 @@ def prompt_head(document: Document, model: Model, index: TokenIndex) -> tuple[in
     return prompts[0][: common_prefix(*prompts)]
 
 
-def document_label(document: Document) -> Label:
+def document_label(document: Document) -> str:
     """Return what the model's state for a document is kept under."""
-    return Label(str(document.path or document.name))
+    return str(document.path or document.name)

@@ -80,7 +80,7 @@ def rewrite_steps(
     """
     _check_size(edit, model)
     label = document_label(edit.document)
-    index = warm.index(label.document, view(edit.document.lines), model.tokenizer) if warm is not None else None
+    index = warm.index(label, view(edit.document.lines), model.tokenizer) if warm is not None else None
     prompt = make_prompt(
         edit.document,
         edit.lines,

@@ -59,7 +59,7 @@ def warm_steps(
     label = document_label(document)
     if not may_fit(len(text), model):
         raise TextTooLong.of(document.shown(), len(text) // _TOKEN_CHARACTERS, model.context_limit, about=True)
-    index = warm.index(label.document, text, model.tokenizer)
+    index = warm.index(label, text, model.tokenizer)
     head = prompt_head(document, model, index)
     if len(head) >= model.context_limit:
         raise TextTooLong.of(document.shown(), len(head), model.context_limit)

@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from plgd.config import WarmConfig
 from plgd.documents.document import Document
-from plgd.documents.loans import Label
 from plgd.documents.open import Opened
 from plgd.documents.spill import Spill
 from plgd.documents.store import DocumentStore
@@ -64,7 +63,7 @@ class _Work:
     """A text that is being prefilled."""
 
     revision: _Revision
-    label: Label
+    label: str
     displaces: bool
     steps: Generator[JobProgress, None, WarmResult]
 
