@@ -29,6 +29,8 @@ __all__ = ("Editing",)
 _LOG: Final = logging.getLogger(__name__)
 
 Outcome = Literal["proposed", "applied", "no_change", "conflict", "truncated", "rejected_output", "cancelled", "failed"]
+# Between two looks at a daemon that is busy with something else than this editor's edits.
+_WATCH_S: Final = 0.5
 # How loudly each is told to users whose editor does not show plgd's own notifications; the others show by themselves.
 _LEVELS: Final[dict[Outcome, str]] = {
     "proposed": "info",
@@ -124,11 +126,23 @@ class Editing:
         self._board.note_end(session.id)
         progress.end(message)
         self._finish(session, outcome, message)
-        if (client := self._link.connected) is not None:
+        await self._watch_daemon()
+
+    async def _watch_daemon(self) -> None:
+        """Ask the daemon how it is until it rests.
+
+        What it is still giving up, or does for others, ends without a word to this editor.
+        """
+        while (client := self._link.connected) is not None:
             try:
-                self._board.note_daemon(await client.call(STATUS, NoParams()))
+                result = await client.call(STATUS, NoParams())
             except PlgdError as error:
                 _LOG.info("no status: %s", error)
+                return
+            self._board.note_daemon(result)
+            if not result.jobs or any(session.is_running for session in self._sessions):
+                return
+            await anyio.sleep(_WATCH_S)
 
     async def _carry_out(self, session: Session, progress: WorkProgress) -> tuple[Outcome, str]:
         def note(message: EditProgress) -> None:

@@ -224,6 +224,21 @@ async def test_an_edit_can_be_cancelled(way: str, paths: Paths) -> None:
         assert ("begin", "end") == (progress_kinds(editor, token)[0], progress_kinds(editor, token)[-1])
 
 
+async def test_a_cancelled_edit_is_not_shown_as_work_for_ever(paths: Paths) -> None:
+    """The daemon gives an edit up between two rounds, after the editor was told; once it rests, the status says so."""
+    talker = Talker()
+    talker.gate.shut()
+    async with talking_daemon(paths, talker), opened_editor() as editor:
+        session = await editor.edit(editor.open(URI, SIX), "upper case")
+        await anyio.to_thread.run_sync(talker.gate.wait_reached)
+        await editor.command("plgd.cancel")
+        await editor.finished(session)
+        await editor.wait("plgd/status", lambda status: status["busy"] and "session" not in status)
+        talker.gate.open()
+        await editor.wait("plgd/status", lambda _: not editor.last("plgd/status")["busy"])
+        assert "idle" == (await editor.command("plgd.status"))["kind"]
+
+
 async def test_a_key_binding_may_give_the_argument_in_parts(paths: Paths) -> None:
     """The document, the selection and the rest may be arguments of their own; progress goes to the request's token."""
     talker = Talker()
