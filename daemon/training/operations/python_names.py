@@ -12,6 +12,14 @@ from typing import Final
 from training.alike import among
 from training.edit import Edit, Operation, Passage
 from training.new_names import RESERVED, new_name, other_case
+from training.python_scopes import (
+    bindings,
+    binds,
+    bound_by_imports,
+    keywords_are_foreign,
+    named_in_decorators,
+    parameters,
+)
 from training.python_text import PythonText, Role, Word, parse_python
 from training.spans import replace_all, word_pattern
 from training.spoken import doing
@@ -72,7 +80,7 @@ def rename_variable(passage: Passage, rng: Random) -> Edit | None:
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
-    found = _bindings(parsed)
+    found = bindings(parsed)
     for name in _by_use(found, passage.text, rng)[:4]:
         edit = _rename_binding(parsed, name, found[name], rng)
         if edit is not None:
@@ -85,7 +93,7 @@ def rename_two(passage: Passage, rng: Random) -> Edit | None:
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
-    found = _bindings(parsed)
+    found = bindings(parsed)
     first: Edit | None = None
     for name in _by_use(found, passage.text, rng)[:6]:
         if first is None:
@@ -139,7 +147,7 @@ def rename_attribute(passage: Passage, rng: Random) -> Edit | None:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value)
     ]
     # Whoever renames `self.size` may or may not mean what the class declares by that name.
-    taken = {node.name for node in parsed.functions()}.union(*map(_binds, parsed.classes()))
+    taken = {node.name for node in parsed.functions()}.union(*map(binds, parsed.classes()))
     candidates = [name for name in names if name not in taken]
     edit = _rename_definition(parsed, candidates, "variable", "rename_attribute", {"attribute"}, rng)
     if edit is None or not any(word.role in ("name", "keyword") for word in parsed.words(edit.slots["old"])):
@@ -153,7 +161,7 @@ def change_case(passage: Passage, rng: Random) -> Edit | None:
     parsed = parse_python(passage.text)
     if parsed is None:
         return None
-    found = _bindings(parsed)
+    found = bindings(parsed)
     names = [name for name in _by_use(found, passage.text, rng) if other_case(name)]
     for name in names[:3]:
         new = other_case(name) or ""
@@ -173,7 +181,7 @@ def _rename_definition(
     counts = Counter(names)
     candidates = among((name for name in counts if len(name) > 2 and name not in RESERVED and counts[name] < 3), rng)
     imported = {alias.name for node in parsed.nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
-    bound = _imported(parsed).union(imported, _binds(parsed.tree), *map(_binds, parsed.functions()))
+    bound = bound_by_imports(parsed).union(imported, binds(parsed.tree), *map(binds, parsed.functions()))
     for name in candidates[:4]:
         words = parsed.words(name)
         code = [word for word in words if word.role in ("name", "attribute", "keyword")]
@@ -215,10 +223,10 @@ def _rename_within(
 ) -> Edit | None:
     first, last = parsed.line_span(function)
     begin, end = parsed.line_start(first), parsed.line_start(last)
-    if any(name in _binds(node) for node in ast.walk(function) if node is not function and isinstance(node, _SCOPES)):
+    if any(name in binds(node) for node in ast.walk(function) if node is not function and isinstance(node, _SCOPES)):
         return None
     new = new_name(name, "variable", parsed.text, rng)
-    if _named_in_decorators(parsed, name):
+    if named_in_decorators(parsed, name):
         return None
     words = [word for word in parsed.words(name) if begin <= word.start < end]
     starts = _with_mentions(parsed, name, words, lambda word: word.role == "name")
@@ -227,7 +235,7 @@ def _rename_within(
     text = replace_all(parsed.text, starts, name, new)
     if not _is_right(parsed, text, name, new):
         return None
-    what = "parameter" if name in _parameters(function) else "variable"
+    what = "parameter" if name in parameters(function) else "variable"
     return Edit(
         "rename_variable", text, {"old": name, "new": new, "function": function.name}, {"what": rng.choice(_WHAT[what])}
     )
@@ -238,7 +246,7 @@ def _rename_everywhere(
 ) -> Edit | None:
     new = new or new_name(name, "variable", parsed.text, rng)
     words = parsed.words(name)
-    if new is None or not _keywords_are_foreign(parsed, name) or _named_in_decorators(parsed, name):
+    if new is None or not keywords_are_foreign(parsed, name) or named_in_decorators(parsed, name):
         return None
     starts = _with_mentions(parsed, name, words, lambda word: word.role == "name")
     if not starts:
@@ -247,7 +255,7 @@ def _rename_everywhere(
     if not _is_right(parsed, text, name, new):
         return None
     own = [one for one in functions if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-    is_parameter = bool(own) and len(own) == len(functions) and all(name in _parameters(one) for one in own)
+    is_parameter = bool(own) and len(own) == len(functions) and all(name in parameters(one) for one in own)
     what = rng.choice(_WHAT["parameter" if is_parameter else "variable"])
     slots, hints = {"old": name, "new": new}, {"what": what}
     if len(functions) == 1 and own:
@@ -301,83 +309,10 @@ def _is_right(parsed: PythonText, text: str, old: str, new: str) -> bool:
     return text != parsed.text and after is not None and same_tree_but_names(parsed.tree, after.tree, {(old, new)})
 
 
-def _bindings(parsed: PythonText) -> dict[str, list[ast.AST | None]]:
-    """Return the names that are plain variables wherever they are bound, with the functions that bind them."""
-    found: dict[str, list[ast.AST | None]] = {}
-    excluded = _imported(parsed) | {node.name for node in parsed.definitions()}
-    for scope in [None, *parsed.functions()]:
-        for name in sorted(_binds(scope if scope is not None else parsed.tree)):
-            found.setdefault(name, []).append(scope)
-    for owner in parsed.classes():
-        excluded |= _binds(owner)
-    for node in parsed.nodes:
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            excluded |= set(node.names)
-        elif isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping):
-            excluded |= {str(getattr(node, "name", None) or getattr(node, "rest", None))}
-    return {
-        name: scopes
-        for name, scopes in found.items()
-        if name not in excluded and name not in RESERVED and not name.startswith("__")
-    }
-
-
-def _named_in_decorators(parsed: PythonText, name: str) -> bool:
-    """Tell whether a decorator has the name in a string, as pytest's parameters are named."""
-    decorators = [one for node in parsed.definitions() for one in node.decorator_list]
-    quoted = re.compile(rf"(?s)['\"][^'\"]*(?<!\w){re.escape(name)}(?!\w)")
-    return any(quoted.search(parsed.source(one)) for one in decorators)
-
-
-def _binds(scope: ast.AST) -> set[str]:
-    """Return the names that a scope binds itself, comprehensions and lambdas in it included."""
-    names = _parameters(scope) if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else set()
-    todo = list(ast.iter_child_nodes(scope))
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-        elif isinstance(node, ast.Lambda):
-            names |= _parameters(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            todo += ast.iter_child_nodes(node)
-    return names
-
-
-def _parameters(function: ast.AST) -> set[str]:
-    arguments = getattr(function, "args", None)
-    if not isinstance(arguments, ast.arguments):
-        return set()
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return {one.arg for one in every}
-
-
-def _imported(parsed: PythonText) -> set[str]:
-    names = set()
-    for node in parsed.nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    return names
-
-
 def _by_use(found: dict[str, list[ast.AST | None]], text: str, rng: Random) -> list[str]:
     """Return names in random order, those that are used more before the others."""
     counts = Counter(re.findall(r"\w+", text))
     return sorted(sorted(found), key=lambda name: -min(counts[name], 14) * rng.random())
-
-
-def _keywords_are_foreign(parsed: PythonText, name: str) -> bool:
-    """Tell whether no call in the text passes the name as a keyword to a function that the text defines."""
-    own = {node.name for node in parsed.definitions()}
-    for node in parsed.nodes:
-        if isinstance(node, ast.Call) and any(one.arg == name for one in node.keywords):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in own or called in ("cls", "partial", "__init__"):
-                return False
-    return True
 
 
 def _is_foreign(parsed: PythonText, word: Word) -> bool:
