@@ -47,8 +47,8 @@ CASES = {
         lambda text: (
             text.replace("import bisect\n", "import bisect  # 😀 naïve, 日本\n").rstrip("\n").replace("\n", "\r\n")
         ),
-        "Rename the variable sorted_list to ordered.",
-        lambda text: re.sub(r"\bsorted_list\b", "ordered", text),
+        "Rename the variable last_write to last_end.",
+        lambda text: re.sub(r"\blast_write\b", "last_end", text),
     ),
     "python default": Case(
         "idna==3.20",
@@ -63,8 +63,8 @@ CASES = {
         "jsonschema_specifications/schemas/draft202012/vocabularies/content",
         "content.json",
         lambda text: re.sub(r"^( {4})+", lambda run: "\t" * (len(run[0]) // 4), text, flags=re.MULTILINE),
-        'Add the field "version": 2 at the end of the top-level object.',
-        lambda text: text.removesuffix("\n}\n") + ',\n\t"version": 2\n}\n',
+        'Change the title to "Contents".',
+        lambda text: text.replace('"title": "Content vocabulary meta-schema"', '"title": "Contents"'),
     ),
     "markdown": Case(
         "mlx-lm==0.32.2",
@@ -118,5 +118,5 @@ def test_a_rename_keeps_the_meaning(daemon: Path, tmp_path: Path) -> None:
     done = plgd("edit", "-", "-i", case.instruction, "--name", case.name, stdin=before.encode(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     trees = [ast.dump(ast.parse(text)) for text in (before, done.stdout.decode())]
-    assert trees[1] == trees[0].replace("'sorted_list'", "'ordered'")
+    assert trees[1] == trees[0].replace("'last_write'", "'last_end'")
     assert trees[1] != trees[0]
