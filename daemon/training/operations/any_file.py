@@ -287,7 +287,7 @@ def _new_line(language: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_line_containing", delete_line_containing, ANY, 6),
+    Operation("delete_line_containing", delete_line_containing, ANY, 9),
     Operation("delete_line", delete_line, ANY, 3),
     Operation("delete_nth_line", delete_edge_line, FLAT, 0.6),
     Operation("duplicate_line", duplicate_line, ANY, 0.2),

@@ -168,6 +168,6 @@ OPERATIONS: Final = (
     Operation("retitle", retitle, MARKDOWN, 4, "#"),
     Operation("heading_case", heading_case, MARKDOWN, 0.4, "#", makes=("heading_upper", "headings_upper")),
     Operation("add_section", add_section, MARKDOWN, 1.5, "#"),
-    Operation("delete_section", delete_section, MARKDOWN, 7, "#"),
+    Operation("delete_section", delete_section, MARKDOWN, 11, "#"),
     Operation("delete_heading", delete_heading, MARKDOWN, 0.4, "#"),
 )

@@ -322,12 +322,12 @@ def _indent(line: str) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("delete_function", delete_function, PYTHON, 8, "def "),
+    Operation("delete_function", delete_function, PYTHON, 11, "def "),
     Operation("delete_method", delete_method, PYTHON, 5, "class "),
     Operation("delete_class", delete_class, PYTHON, 2.5, "class "),
     Operation("delete_prints", delete_prints, PYTHON, 2.5),
     Operation("delete_asserts", delete_asserts, PYTHON, 0.2, "assert "),
-    Operation("delete_comments", delete_comments, PYTHON, 3, "#"),
+    Operation("delete_comments", delete_comments, PYTHON, 5, "#"),
     Operation(
         "delete_docstrings", delete_docstrings, PYTHON, 1.5, '"""', makes=("delete_docstrings", "delete_docstring")
     ),
