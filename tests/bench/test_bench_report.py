@@ -90,5 +90,5 @@ def test_missing_plotting_library_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.delitem(sys.modules, "plgd.bench.compare.plot")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(BenchError, match=r'pip install "plgd\[bench\]"'):
+    with pytest.raises(BenchError, match=r"extra `bench`.*pip install -e '\.\[bench\]'"):
         load_plotter()

@@ -234,5 +234,5 @@ async def test_a_port_that_is_taken(paths: Paths) -> None:
 async def test_without_the_extra(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the libraries are missing, the message says how to get them."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'plgd\[http\]'"):
+    with pytest.raises(ConfigError, match=r"extra `http`.*pip install -e '\.\[http\]'"):
         make_daemon(paths, HttpConfig(enabled=True, port=0))

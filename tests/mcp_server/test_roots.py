@@ -93,4 +93,4 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     """Where the SDK is missing, the message says how to get it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     assert 2 == main(["mcp"])
-    assert "pip install 'plgd[mcp]'" in capsys.readouterr().err
+    assert "extra `mcp`, in the clone of plgd: pip install -e '.[mcp]'" in capsys.readouterr().err
