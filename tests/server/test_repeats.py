@@ -88,6 +88,15 @@ async def test_a_key_belongs_to_one_request(paths: Paths, source: Path) -> None:
         assert KeyReused.code == (await edit(client, source, max_tokens=99))["error"]["code"]
 
 
+async def test_the_order_of_fields_does_not_tell_requests_apart(paths: Paths, source: Path) -> None:
+    """A request is the same however its fields are ordered, those named by a token included."""
+    async with serving(paths, Machine(m=model())), wire(paths) as client:
+        first = await edit(client, source, sampling={"logit_bias": {"7": 1, "11": 2}, "seed": 3})
+        assert first == await edit(client, source, sampling={"seed": 3, "logit_bias": {"11": 2, "7": 1}})
+        other = await edit(client, source, sampling={"seed": 3, "logit_bias": {"11": 1, "7": 2}})
+    assert ("applied", KeyReused.code) == (first["result"]["status"], other["error"]["code"])
+
+
 async def test_a_repeat_waits_for_the_first_run(paths: Paths, source: Path) -> None:
     """A request whose first run is still going, on whichever connection, gets its reply when it ends."""
     gate = Gate(is_open=False)

@@ -122,4 +122,6 @@ class Repeats:
 
 
 def _digest(method: str, params: msgspec.Struct) -> str:
-    return hashlib.sha256(method.encode() + b"\0" + _ENCODER.encode(params)).hexdigest()
+    # Tokens are the keys of `logit_bias`; only keys that are text can be put in order.
+    values = msgspec.to_builtins(params, str_keys=True)
+    return hashlib.sha256(method.encode() + b"\0" + _ENCODER.encode(values)).hexdigest()
