@@ -50,6 +50,12 @@ def test_status_is_a_table(daemon: FakeDaemon) -> None:
     assert (0, b"") == (done.returncode, done.stderr)
 
 
+def test_status_counts_completions_where_there_are_any(daemon: FakeDaemon) -> None:
+    """Chat completions are told apart from edits, and left out where the endpoint was not used."""
+    daemon.answers(STATUS, status_result(n_completions=7))
+    assert "completions  7 answered" in plgd("status").stdout.decode().splitlines()
+
+
 def test_status_tells_what_is_warm(daemon: FakeDaemon) -> None:
     """`plgd status` shows open and warm documents, the memory of what is kept, and how many edits it served."""
     documents = (
@@ -67,7 +73,7 @@ def test_status_tells_what_is_warm(daemon: FakeDaemon) -> None:
     daemon.answers(STATUS, status_result(documents=documents, warm=warm))
     lines = plgd("status").stdout.decode().splitlines()
     assert "documents  2 seen, 1 open, 1 warm (1,200 tokens)" in lines
-    assert "warm       40 MB of 2.0 GB; 3 of 4 edits began warm (72 % of their tokens)" in lines
+    assert "warm       40 MB of 2.0 GB; 3 of 4 prompts began warm (72 % of their tokens)" in lines
 
 
 def test_status_tells_what_is_on_disk(daemon: FakeDaemon) -> None:

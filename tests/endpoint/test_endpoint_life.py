@@ -27,6 +27,7 @@ from plgd.http.token import keep_token
 from plgd.paths import Paths
 from plgd.server.app import Daemon
 from scripted_model import EOS, ScriptedModel
+from server.conversation import wire
 from server.machine import PATIENCE_S, Gate, GatedModel, Machine, Shelf
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +70,25 @@ async def test_a_client_that_leaves_a_stream_cancels_it(paths: Paths) -> None:
                 break
         await wait_quiet(daemon)
     assert n_said(model) < len(ENDLESS)
+
+
+async def test_the_status_tells_completions_from_edits(paths: Paths) -> None:
+    """A completion is a request under way, then a completion that was answered, and never an edit."""
+    gate = Gate(is_open=False)
+    async with answering(paths, GatedModel(REPLY, gate)) as daemon, bare_client(daemon) as client, wire(paths) as other:
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: client.post(PATH, json=ASKED))
+            await to_thread.run_sync(gate.wait_reached)
+            await other.ask(1, "status")
+            busy = (await other.answer(1))["result"]
+            gate.open()
+        await other.ask(2, "status")
+        quiet = (await other.answer(2))["result"]
+    assert ("Working on 1 request, 0 waiting.", ["a completion"]) == (
+        busy["message"],
+        [job["name"] for job in busy["jobs"]],
+    )
+    assert [(0, 0), (0, 1)] == [(status["n_edits"], status["n_completions"]) for status in (busy, quiet)]
 
 
 async def test_a_client_that_leaves_before_the_reply_cancels_it(paths: Paths) -> None:

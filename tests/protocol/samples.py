@@ -192,7 +192,7 @@ RESULTS: Final = {
     "ping": PingResult(),
     "status": StatusResult(
         state="busy",
-        message="Working on 1 edit, 0 waiting.",
+        message="Working on 1 request, 0 waiting.",
         version="0.1.0",
         pid=4711,
         model="builtin",
@@ -204,6 +204,7 @@ RESULTS: Final = {
         socket="/home/me/.local/state/plgd/plgd.sock",
         uptime_s=12.5,
         n_edits=3,
+        n_completions=2,
         documents=(
             DocumentInfo(
                 name="/home/me/a.py", version=2, n_bytes=1200, warm_tokens=420, kv_bytes=19000000, is_open=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import msgspec
 import pytest
 
@@ -96,13 +97,16 @@ async def test_the_status_sees_what_was_not_sent() -> None:
 
 
 async def test_events_from_another_thread_arrive_in_order_before_the_end() -> None:
-    """The worker's thread tells, the event loop sends; the outcome comes last."""
+    """The worker's thread tells, the event loop sends; the outcome comes last, and nothing is sent after it."""
     heard = Heard()
     feed = heard.feed()
     feed.happened(JobDelta("a"))
     feed.happened(JobDelta("b"))
     feed.ended(Cancelled())
+    feed.happened(JobDelta("c"))
     assert heard.text == ""
     await feed.over.wait()
+    assert heard.text == "ab"
+    await anyio.wait_all_tasks_blocked()
     assert heard.text == "ab"
     assert isinstance(feed.outcome, Cancelled)

@@ -126,7 +126,7 @@ async def test_the_status_is_answered_while_the_model_works(paths: Paths, source
         assert [0, 1] == [job["queue_position"] for job in status["jobs"]]
         assert ("cpu", 1000) == (status["device"], status["device_bytes"])
         assert status["resident_bytes"] > 1_000_000
-        assert status["message"] == "Working on 1 edit, 1 waiting."
+        assert status["message"] == "Working on 1 request, 1 waiting."
 
 
 async def test_cancel_while_queued(paths: Paths, source: Path, tmp_path: Path) -> None:

@@ -54,14 +54,14 @@ class PingResult(Reply, frozen=True):
 
 
 class JobInfo(Reply, frozen=True):
-    """An edit that waits or runs.
+    """A request of the model that waits or runs: an edit, a completion, or a text that becomes warm.
 
     Attributes:
-        session: the edit's id.
-        name: the file's path or name.
+        session: its id; an edit's is for `edit/status`.
+        name: the file's path or name, or `a completion`.
         stage: `queued`, `prefill`, `decode` and so on, see `Stage`.
         percent: how much of the file the reply has covered, 0 to 100.
-        queue_position: while `queued`, its place in the queue, from 1; the edits that run are before it, too. Else 0.
+        queue_position: while `queued`, its place in the queue, from 1; those that run are before it, too. Else 0.
     """
 
     session: str
@@ -132,13 +132,14 @@ class StatusResult(Reply, frozen=True):
         message: one sentence for a person; the error when `failed`.
         model: the model in memory or on its way there, empty when none.
         loading_percent: progress while `loading`, else 100.
-        jobs: edits that wait or run.
+        jobs: requests of the model that wait or run.
         resident_bytes: the process's memory.
         device_bytes: memory that the model's arrays hold.
         device: such as `cpu`, `metal`, `cuda`.
         socket: path of the socket.
         uptime_s: seconds since start.
         n_edits: edits answered since start.
+        n_completions: chat completions answered since start.
         documents: texts seen, longest ago first.
         warm: what is kept of them for the next edit.
     """
@@ -156,6 +157,7 @@ class StatusResult(Reply, frozen=True):
     socket: str
     uptime_s: float
     n_edits: int
+    n_completions: int = 0
     documents: tuple[DocumentInfo, ...] = ()
     warm: WarmInfo = WarmInfo()
 

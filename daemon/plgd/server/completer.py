@@ -72,6 +72,7 @@ class DaemonCompleter:
             outcome = await self._runner.run(feed, session, job)
         if not isinstance(outcome, CompletionResult):
             raise Cancelled
+        self._lifecycle.n_completions += 1
         _LOG.info(
             "a completion by %s: %d prompt tokens (%d cached), %d tokens (%d of %d drafted accepted)",
             name,

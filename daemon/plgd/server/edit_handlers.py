@@ -14,10 +14,12 @@ from plgd.config import Config
 from plgd.documents.document import Document
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
+from plgd.edits.answer import Answer
 from plgd.edits.drafting import settle_drafting
 from plgd.edits.job import edit_steps
 from plgd.edits.journal import Journal
 from plgd.edits.request import PreparedEdit, prepare, read_text
+from plgd.edits.timing import Timing
 from plgd.edits.warm_up import warm_steps
 from plgd.errors import Cancelled
 from plgd.protocol import methods
@@ -25,7 +27,7 @@ from plgd.protocol.daemon import JobInfo
 from plgd.protocol.documents import WarmParams, WarmResult
 from plgd.protocol.edits import EditParams, EditResult, EditStatus
 from plgd.server.dispatch import Call, Dispatcher
-from plgd.server.edit_feed import EditFeed, replaced_result
+from plgd.server.edit_feed import EditFeed
 from plgd.server.edit_log import EditNotes, logged_edit
 from plgd.server.job_runner import JobRunner
 from plgd.server.jobs import JobEvent, JobResult
@@ -150,7 +152,11 @@ class EditHandlers:
         outcome = await self.runner.run(feed, session, job)
         self._note_read(document)
         self._lifecycle.n_edits += 1
-        result = outcome if isinstance(outcome, EditResult) else replaced_result(document, session, model)
+        if isinstance(outcome, EditResult):
+            result = outcome
+        else:
+            answer = Answer(prepared, session, model, Timing(time.monotonic, received))
+            result = answer.unchanged(EditStatus.CANCELLED, "A newer edit of the same lines took its place.")
         self._sessions.keep(document, result)
         return result
 

@@ -155,6 +155,7 @@ class Handlers:
             socket=str(self._paths.socket),
             uptime_s=self._lifecycle.uptime_s,
             n_edits=self._lifecycle.n_edits,
+            n_completions=self._lifecycle.n_completions,
             documents=describe_documents(self._documents, self._store.counts),
             warm=describe_warmth(self._store.counts),
         )

@@ -19,6 +19,7 @@ class Lifecycle:
 
     Attributes:
         n_edits: edits answered since the start.
+        n_completions: completions answered since the start.
         n_active: requests under way, those that only wait for the daemon's end not counted.
         stop_requested: set when the daemon is to finish its work and exit.
         hurry_requested: set when it is to exit without finishing its work.
@@ -27,6 +28,7 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self.n_edits = 0
+        self.n_completions = 0
         self.n_active = 0
         self.stop_requested = anyio.Event()
         self.hurry_requested = anyio.Event()

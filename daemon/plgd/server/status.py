@@ -21,11 +21,12 @@ def say_state(worker: WorkerState, jobs: Sequence[JobInfo], *, stopping: bool) -
     running = [job for job in jobs if job.stage not in {Stage.QUEUED, Stage.LOADING}]
     waiting = len(jobs) - len(running)
     if stopping:
-        return "stopping", f"Finishing {_edits(len(jobs))}, then exiting." if jobs else "Exiting."
+        return "stopping", f"Finishing {_requests(len(jobs))}, then exiting." if jobs else "Exiting."
     if worker.phase == "loading":
-        return "loading", f"Loading {worker.model}, {worker.loading_percent:.0f} %; {_edits(waiting)} waiting for it."
+        percent = f"{worker.loading_percent:.0f} %"
+        return "loading", f"Loading {worker.model}, {percent}; {_requests(waiting)} waiting for it."
     if jobs:
-        return "busy", f"Working on {_edits(len(running))}, {waiting} waiting."
+        return "busy", f"Working on {_requests(len(running))}, {waiting} waiting."
     if worker.phase == "failed":
         return "failed", worker.error
     if worker.phase == "ready":
@@ -33,8 +34,8 @@ def say_state(worker: WorkerState, jobs: Sequence[JobInfo], *, stopping: bool) -
     return "idle", "No model is in memory; the next edit loads it."
 
 
-def _edits(n: int) -> str:
-    return f"{n} edit" if n == 1 else f"{n} edits"
+def _requests(n: int) -> str:
+    return f"{n} request" if n == 1 else f"{n} requests"
 
 
 def describe_documents(documents: DocumentStore, counts: WarmCounts) -> tuple[DocumentInfo, ...]:

@@ -119,7 +119,7 @@ def _warmth(warm: WarmInfo) -> str:
     if not warm.prompts:
         return used
     share = 100.0 * warm.cached_tokens / warm.prompt_tokens
-    return f"{used}; {warm.warm_prompts:,} of {warm.prompts:,} edits began warm ({share:.0f} % of their tokens)"
+    return f"{used}; {warm.warm_prompts:,} of {warm.prompts:,} prompts began warm ({share:.0f} % of their tokens)"
 
 
 def _on_disk(warm: WarmInfo) -> str:
@@ -144,6 +144,7 @@ def _as_table(status: StatusResult) -> str:
         ("device", f"{status.device}, {size(status.device_bytes)} of arrays" if status.device else ""),
         ("memory", size(status.resident_bytes)),
         ("edits", f"{status.n_edits:,} answered"),
+        ("completions", f"{status.n_completions:,} answered" if status.n_completions else ""),
         *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
         ("documents", _documents(status.documents)),
         ("warm", _warmth(status.warm)),
