@@ -229,11 +229,12 @@ def test_a_conflict_is_said_once(daemon: FakeDaemon, sum_py: Path) -> None:
     assert f"plgd: {warning}\n{SUMMARY}" == plgd("edit", str(sum_py), "-i", "x").stderr.decode()
 
 
-def test_an_empty_standard_input_can_be_written_into(daemon: FakeDaemon) -> None:
-    """A filter that gets nothing asks for an edit of an empty text."""
-    daemon.answers(EDIT, edit_result(EditStatus.PROPOSED))
-    plgd("edit", "-", "-i", "x", stdin=b"")
-    assert "" == daemon.next_params(EDIT).text
+def test_an_empty_standard_input_is_refused(daemon: FakeDaemon) -> None:
+    """Behind a command that failed, a filter asks no model to make something of nothing."""
+    done = plgd("edit", "-", "-i", "x", stdin=b"")
+    words = b"Standard input is empty, so there is nothing to edit. For a new text, create an empty file and name it."
+    assert (1, b"", b"plgd: " + words + b"\n") == (done.returncode, done.stdout, done.stderr)
+    assert daemon.asked.empty()
 
 
 def test_endless_standard_input_is_refused(daemon: FakeDaemon, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_file_is_named_once(other: str, words: str, daemon: FakeDaemon, sum_py
     """A file that is named twice, also by a link, is wrong usage, told by the names that the user gave."""
     sum_py.with_name("link.py").symlink_to(sum_py)
     done = plgd("edit", "sum.py", other, "-i", "x", cwd=sum_py.parent)
-    assert (2, True) == (done.returncode, f"error: {words}\n" in done.stderr.decode())
+    assert (2, True) == (done.returncode, f"plgd edit: {words}\n" in done.stderr.decode())
     assert daemon.asked.empty()
 
 

@@ -63,7 +63,7 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "reason"),
     [
         (["edit", "-i", "x"], "required: PATH\n"),
-        (["edit", "a.py", "-i", "x", "b.py"], "plgd edit: error: files stand together, before the options"),
+        (["edit", "a.py", "-i", "x", "b.py"], "plgd edit: files stand together, before the options"),
         (["edit", "a.py", "b.py", "-i", "x", "--lines", "3"], "--lines is about one file"),
         (["edit", "a.py", "b.py", "-i", "x", "--sketch", "s"], "--sketch is about one file"),
         (["edit", "a.py", "-", "-i", "x"], "- is edited alone"),
@@ -71,9 +71,9 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["edit", "a.py", "add types"], "the instruction follows -i, such as: plgd edit a.py -i 'add types'"),
         (["edit", "a.py", "add", "all", "types"], "such as: plgd edit a.py -i 'add all types'\n"),
         (["edit", "a.py", "--write", "add", "types"], "such as: plgd edit a.py -i 'add types'\n"),
-        (["model", "use", "builtin", "other"], "plgd model use: error: unrecognized arguments: other"),
-        (["status", "--all"], "usage: plgd status"),
-        (["--all"], "plgd: error: unrecognized arguments: --all"),
+        (["model", "use", "builtin", "other"], "plgd model use: unrecognized arguments: other"),
+        (["status", "--all"], "plgd status: unrecognized arguments: --all\nSee: plgd status --help\n"),
+        (["--all"], "plgd: unrecognized arguments: --all"),
         (["edit", "a.py", "-i"], "expected one argument"),
         (["edit", "a.py", "-i", "x", "--diff", "--json"], "not allowed with"),
         (["edit", "a.py", "-i", "x", "--lines", "five"], "'five' is not A:B"),
@@ -94,11 +94,13 @@ def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_wrong_usage_is_explained(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A command line that makes no sense ends with exit code 2 and says which word is wrong."""
+    """A command line that makes no sense ends with exit code 2, a line on which word is wrong, and one on help."""
     with pytest.raises(SystemExit) as end:
         main(words)
     assert end.value.code == 2
-    assert reason in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert reason in said
+    assert [" --help"] == [line[-7:] for line in said.splitlines()[1:]]
 
 
 @pytest.mark.parametrize("instruction", [[], ["-i", ""], ["-i", " \n"]], ids=["missing", "empty", "blank"])

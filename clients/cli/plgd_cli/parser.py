@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from typing import Final, NoReturn
+
+from plgd_cli.output import say
 
 __all__ = ("Parser", "positive", "text")
 
+_WRONG_USAGE: Final = 2
+
 
 class Parser(argparse.ArgumentParser):
-    """argparse with two habits of plgd: a misspelt command names the nearest one, and options are never abbreviated.
+    """argparse with three habits of plgd.
 
-    An abbreviation that works today becomes ambiguous, or another option, with the next release.
+    A mistake is answered with a sentence and a hint, without a page of usage before it. A misspelt command names the
+    nearest one. Options are never abbreviated: an abbreviation that works today becomes ambiguous, or another
+    option, with the next release.
     """
 
     def __init__(self, **settings: object) -> None:
         settings = {"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **settings}
         super().__init__(**settings)  # type: ignore[arg-type]  # argparse checks its own keywords
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line, and where the help is; then exit.
+
+        Raises:
+            SystemExit: always, with 2.
+        """
+        say(f"{self.prog}: {message}")
+        say(f"See: {self.prog} --help")
+        self.exit(_WRONG_USAGE)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

@@ -31,6 +31,10 @@ class InputError(PlgdError):
 
     code = -32010
 
+    @classmethod
+    def without_text(cls, name: str) -> InputError:
+        return cls(f"{name} is empty, so there is nothing to edit. For a new text, create an empty file and name it.")
+
 
 class FileMissing(InputError):
     """The path names nothing."""

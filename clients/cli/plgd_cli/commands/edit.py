@@ -17,6 +17,7 @@ from plgd.errors import (
     ConnectionLost,
     EmptyInstruction,
     FileUnreadable,
+    InputError,
     NotText,
     PlgdError,
     WriteFailed,
@@ -128,6 +129,8 @@ def _edit_standard_input(arguments: argparse.Namespace) -> int:
         arguments.usage_error("--write needs a file; with - the new text goes to standard output")
     form = _form(arguments, otherwise=Form.TEXT)
     content = _read_standard_input()
+    if not content:  # what came before in the pipe has failed; a model would write anything into nothing
+        raise InputError.without_text("Standard input")
     try:
         given = _decode(content)
         params = _params(arguments, _instruction(arguments), text=given)
