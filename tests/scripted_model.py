@@ -12,6 +12,7 @@ from plgd.engine.cost import ASSUMED_COSTS
 from plgd.engine.kept import KeepingTarget
 from plgd.engine.model import Detokenizer, Known, Span, Turn
 from plgd.engine.sampling import GREEDY, Sampling
+from plgd.engine.together import Together
 from plgd.engine.types import Outcome
 
 __all__ = ("EOS", "ByteTokenizer", "FirmCosts", "ScriptedModel")
@@ -97,6 +98,7 @@ class ScriptedModel:
     ) -> None:
         self.context_limit = context_limit
         self.costs = FirmCosts(ASSUMED_COSTS)
+        self.together = Together()
         self.tokenizer = ByteTokenizer()
         self.targets: list[ScriptedTarget] = []
         self.samplings: list[Sampling] = []

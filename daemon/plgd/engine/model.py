@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from plgd.engine.correction import LiveCosts
 from plgd.engine.kept import KeepingTarget
 from plgd.engine.sampling import GREEDY, Sampling
+from plgd.engine.together import Together
 
 __all__ = (
     "BorderedTokenizer",
@@ -171,6 +172,11 @@ class Model(Protocol):
     @property
     def costs(self) -> LiveCosts:
         """What rounds cost on this device; shared by all replies and corrected by their rounds."""
+        ...
+
+    @property
+    def together(self) -> Together:
+        """Runs turns of several jobs, whose rounds share passes where the model and its costs allow it."""
         ...
 
     def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:

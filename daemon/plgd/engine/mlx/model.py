@@ -21,6 +21,7 @@ from plgd.engine.mlx.target import Forward, MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
 from plgd.engine.sampling import GREEDY, Sampling
+from plgd.engine.together import Together
 
 __all__ = ("MlxModel",)
 
@@ -68,6 +69,12 @@ class MlxModel:
         self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
         self._threads = threads or BlasThreads(find_openblas())
         self._costs = LiveCosts(ASSUMED_COSTS)
+        self._together = Together()
+
+    @property
+    def together(self) -> Together:
+        """Runs turns of several jobs."""
+        return self._together
 
     @property
     def name(self) -> str:
