@@ -8,15 +8,14 @@ and `\r` only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from lsprotocol import types
 
 from plgd.protocol.documents import TextChange, TextPosition, TextRange
-from plgd.text.line_index import LineIndex
-from plgd.text.lines import split_lines
-from plgd.text.positions import Encoding, Position
+from plgd.text.lines import body, ending, split_lines
+from plgd.text.positions import Encoding, Position, PositionCodec
 
 __all__ = ("Mirror", "MirroredDocument")
 
@@ -25,7 +24,7 @@ _CHARACTER_UNITS: Final = 4
 
 
 class MirroredDocument:
-    """One open document.
+    """One open document, held as its lines: what is typed costs the lines around it, however many there are.
 
     Args:
         item: as the editor opened it.
@@ -42,25 +41,29 @@ class MirroredDocument:
         self.language_id = str(item.language_id)
         self.version = item.version
         self._encoding = encoding
-        self._index = LineIndex(item.text)
+        # As editors count: behind the last ending there is a line, empty or not.
+        self._all = _counted(item.text)
+        self._text: str | None = item.text
         self._lines: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
         """The whole text."""
-        return self._index.text
+        if self._text is None:
+            self._text = "".join(self._all)
+        return self._text
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines, with their endings."""
+        """The lines, with their endings; none behind the last ending."""
         if self._lines is None:
-            self._lines = split_lines(self._index.text)
+            self._lines = tuple(self._all if self._all[-1] else self._all[:-1])
         return self._lines
 
     @property
     def n_lines(self) -> int:
         """Lines in the editor's count: endings and one more."""
-        return self._index.n_lines
+        return len(self._all)
 
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> tuple[TextChange, ...]:
         """Take changes over, one after the other, and return them as the daemon wants them.
@@ -68,32 +71,50 @@ class MirroredDocument:
         Editors are generous with ranges; what is outside of the text is moved to its end.
         """
         self.version = version
-        self._lines = None
+        self._text = self._lines = None
         return tuple(self._change(change) for change in changes)
 
     def _change(self, change: types.TextDocumentContentChangeEvent) -> TextChange:
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            self._index = LineIndex(change.text)
+            self._all = _counted(change.text)
             return TextChange(text=change.text)
-        begin = self._find(change.range.start)
-        # What is typed replaces nothing, and finding a place is most of the work.
-        stop = begin if change.range.end == change.range.start else self._find(change.range.end)
-        (start, first), (end, last) = sorted((begin, stop), key=lambda place: place[0])
-        self._index.replace(start, end, change.text)
-        return TextChange(text=change.text, range=TextRange(start=first, end=last))
+        first, last = sorted((self._find(change.range.start), self._find(change.range.end)))
+        new = self._all[first.line][: first.offset] + change.text + self._all[last.line][last.offset :]
+        # A line feed may come to stand behind the carriage return of the line before.
+        begin = max(0, first.line - 1)
+        counted = _counted("".join(self._all[begin : first.line]) + new)
+        if last.line + 1 < len(self._all):
+            del counted[-1]  # what is replaced ended with an ending, and the next line begins behind it
+        self._all[begin : last.line + 1] = counted
+        return TextChange(text=change.text, range=TextRange(start=first.told(), end=last.told()))
 
-    def _find(self, place: types.Position) -> tuple[int, TextPosition]:
-        if place.line >= self._index.n_lines:
-            return len(self._index.text), TextPosition(line=self._index.n_lines, character=0)
-        # Inside a character means before it.
-        for character in range(place.character, max(0, place.character - _CHARACTER_UNITS), -1):
-            try:
-                offset = self._index.find(Position(place.line, character), self._encoding)
-            except ValueError:
-                continue
-            return offset, TextPosition(line=place.line, character=character)
-        start = Position(place.line, 0)
-        return self._index.find(start, self._encoding), TextPosition(line=place.line, character=0)
+    def _find(self, place: types.Position) -> _Place:
+        line = min(place.line, len(self._all) - 1)
+        text = body(self._all[line])
+        character = place.character if line == place.line else _CHARACTER_UNITS * len(text)
+        # A character has a unit or more, so that what is behind so many of them does not matter.
+        codec = PositionCodec(text[: character + 1], self._encoding)
+        # Past the line's end means its end, and inside a character before it.
+        offset = codec.to_offset(Position(0, character))
+        return _Place(line, offset, codec.to_position(offset).character)
+
+
+class _Place(NamedTuple):
+    """A place in a document: its line, the code points before it there, and the same in the editor's units."""
+
+    line: int
+    offset: int
+    character: int
+
+    def told(self) -> TextPosition:
+        return TextPosition(line=self.line, character=self.character)
+
+
+def _counted(text: str) -> list[str]:
+    lines = list(split_lines(text))
+    if not lines or ending(lines[-1]):
+        lines.append("")
+    return lines
 
 
 class Mirror:

@@ -59,6 +59,7 @@ def test_changes_are_exact_with_any_character(text: str, new: str, encoding: Enc
         (((0, 99), (1, 0)), "abXcd"),
         (((1, 2), (0, 1)), "aX"),
         (((7, 7), (9, 9)), "ab\ncdX"),
+        (((9, 9), (1, 2)), "ab\ncdX"),
     ],
 )
 def test_generous_ranges_are_moved_into_the_text(span: tuple[tuple[int, int], tuple[int, int]], expected: str) -> None:
@@ -67,6 +68,18 @@ def test_generous_ranges_are_moved_into_the_text(span: tuple[tuple[int, int], tu
     places = types.Range(types.Position(*span[0]), types.Position(*span[1]))
     document.change(2, [types.TextDocumentContentChangePartial(range=places, text="X")])
     assert expected == document.text
+
+
+def test_a_change_leaves_the_lines_elsewhere_alone() -> None:
+    """Of a long text, only the lines around what is typed are looked at."""
+    document = mirrored("".join(f"line {number}\r\n" for number in range(20_000)))
+    before = document.lines
+    here = types.Position(10_000, 4)
+    document.change(2, [types.TextDocumentContentChangePartial(range=types.Range(here, here), text="s\n")])
+    after = document.lines
+    assert ("lines\n", " 10000\r\n") == after[10_000:10_002]
+    elsewhere = zip(before[:9_999] + before[10_001:], after[:9_999] + after[10_002:], strict=True)
+    assert all(old is new for old, new in elsewhere)
 
 
 def test_a_place_inside_a_character_is_before_it() -> None:
