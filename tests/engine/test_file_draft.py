@@ -83,6 +83,15 @@ def test_what_the_reply_inserted_before_is_foretold() -> None:
     assert inserted[2:] == proposed(SOURCE, reply, 3)
 
 
+def test_a_repeated_insertion_leads_back_to_the_source() -> None:
+    """While the reply repeats what it inserted before and what stood behind it, the source's own next part is found."""
+    parts = [list(range(start, start + 12)) for start in (100, 200, 300)]
+    between, inserted = list(range(50, 60)), list(range(1, 9))
+    source = [token for part in parts for token in (*part, *between)]
+    reply = [*parts[0], *inserted, *between, *parts[1], *inserted, *between]
+    assert [*parts[2], *between] == proposed(source, reply, 30)
+
+
 def test_of_equal_places_the_text_to_rewrite_is_read() -> None:
     """Tie-break: equally likely hypotheses go by streak, then origin, then place, so the first source wins."""
     other = [*SOURCE[:10], 1, 2, 3]

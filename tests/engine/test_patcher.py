@@ -15,12 +15,13 @@ from plgd.engine.file_draft import FileDraftProposer
 class WordCodec:
     """A tokenizer of words with the blank before them, as byte-pair tokenizers have: borders move with the text."""
 
-    def __init__(self) -> None:
+    def __init__(self, pieces: str = r"\n *| ?[a-z]{1,4}|_| ?[^\sa-z]|\s") -> None:
+        self._pieces = re.compile(pieces)
         self._texts: list[str] = []
         self._tokens: dict[str, int] = {}
 
     def encode(self, text: str) -> list[int]:
-        return [self._token(piece) for piece in re.findall(r"\n *| ?[a-z]{1,4}|_| ?[^\sa-z]|\s", text)]
+        return [self._token(piece) for piece in self._pieces.findall(text)]
 
     def decode(self, tokens: Sequence[int]) -> str:
         assert min(tokens, default=0) >= 0
@@ -33,9 +34,9 @@ class WordCodec:
         return self._tokens[piece]
 
 
-def proposed(source: str, reply: str, n_tokens: int = 40) -> tuple[str, str]:
+def proposed(source: str, reply: str, n_tokens: int = 40, codec: WordCodec | None = None) -> tuple[str, str]:
     """Return what is proposed once the reply is so far, and who proposes it."""
-    codec = WordCodec()
+    codec = codec or WordCodec()
     proposer = FileDraftProposer([codec.encode(source)], 0, codec)
     tokens = codec.encode(reply)
     for token in tokens:
@@ -60,6 +61,17 @@ def test_a_denied_rename_goes_on_as_the_source_does() -> None:
     reply = RENAMED[: RENAMED.index("print")] + "print(subtotal"
     text, _ = proposed(SOURCE, reply)
     assert text.startswith(" + other)\n    return")
+
+
+def test_what_is_added_to_a_line_is_tokenized_with_its_end() -> None:
+    """Where a token may hold several characters of punctuation, what goes on a line's end is one with that end."""
+    items = ["1", "2", "3", "4"]
+    source = "[" + ",".join(f"\n  {{\n    id {item},\n    tags [a]\n  }}" for item in items) + "\n]\n"
+    reply = source.replace("[a]", "[a],\n    new on")
+    seen = reply[: reply.index("\n    tags", reply.index("id 3"))]
+    drafted, by = proposed(source, seen, codec=WordCodec(r"\n *| ?[a-z]+| ?[^\sa-z]+|\s"))
+    assert drafted.startswith("\n    tags [a],\n    new on\n  },\n  {\n    id 4,")
+    assert "substitution" == by
 
 
 def test_a_reply_that_re_indents_keeps_drafting() -> None:

@@ -143,6 +143,8 @@ class Cursor:
         change = None
         if best is not None and believed and best.streak >= FOUND:
             change = self._find(best)
+            if self._left_at is not None:
+                self._look_back(token, kept)
         else:
             if self._age == 0:
                 self._leave(best, believed=believed)
@@ -264,9 +266,7 @@ class Cursor:
                 kept.append(Hypothesis(place, streak, origin, is_raw=streak == 0))
 
         for place in sources.find_near(token, anchor):
-            ahead = place - 1 - anchor
-            origin = Origin.BEHIND if ahead < 0 else Origin.AHEAD if ahead <= AHEAD else Origin.NEAR
-            add(place, sources.count_agreement(place), origin)
+            add(place, sources.count_agreement(place), self._origin_near(place))
         add(anchor, 0, Origin.INSERTED)
         if anchor + age < sources.n_source:
             add(anchor + age, 0, Origin.REPLACED)
@@ -277,6 +277,19 @@ class Cursor:
             add(far, sources.count_agreement(far), Origin.FAR)
         for place in sources.find_latest():
             add(place, sources.count_agreement(place), Origin.RECENT)
+
+    def _look_back(self, token: int, kept: list[Hypothesis]) -> None:
+        """While the reply repeats itself, look for the place where it goes on with the source."""
+        taken = {hypothesis.place for hypothesis in kept}
+        for place in self._sources.find_near(token, self._anchor):
+            streak = self._sources.count_agreement(place)
+            if streak >= FOUND and place not in taken and self._sources.tokens[place] != BREAK:
+                kept.append(Hypothesis(place, streak, self._origin_near(place)))
+
+    def _origin_near(self, place: int) -> Origin:
+        """Return the origin of a place where the last tokens stand near the anchor."""
+        ahead = place - 1 - self._anchor
+        return Origin.BEHIND if ahead < 0 else Origin.AHEAD if ahead <= AHEAD else Origin.NEAR
 
     def _rank(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
         if len(hypotheses) < 2:

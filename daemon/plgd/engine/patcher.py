@@ -134,7 +134,7 @@ class Patcher:
         found = [rewrite for rewrite in self._substitutions.rewrite(text) if rewrite.start < len(text)]
         if found:
             places = list(accumulate(map(len, texts), initial=0))
-            for group in _group(_windows(found, self._texts.find_lines(stretch), places)):
+            for group in _group(_windows(found, text, self._texts.find_lines(stretch), places)):
                 if not self._patch(start, stretch, text, places, _join(group)) and len(group) > 1:
                     for window in group:
                         self._patch(start, stretch, text, places, window)
@@ -245,18 +245,21 @@ def _near(rewrites: Sequence[Rewrite], start: int, end: int) -> tuple[Standing, 
     return tuple((standings or {id(rewrite.standing): rewrite.standing for rewrite in rewrites}).values())
 
 
-def _windows(rewrites: Sequence[Rewrite], starts: Sequence[int], places: Sequence[int]) -> Iterator[_Window]:
+def _windows(rewrites: Sequence[Rewrite], text: str, starts: Sequence[int], places: Sequence[int]) -> Iterator[_Window]:
     """Yield the whole lines around rewrites; rewrites that share a line share a window.
 
     Args:
         rewrites: in order.
-        starts: tokens of a stretch that begin lines.
+        text: of a stretch.
+        starts: its tokens that begin lines.
         places: where its tokens begin in its text, and where it ends.
     """
     window: _Window | None = None
     for rewrite in rewrites:
         line = bisect_right(starts, bisect_right(places, rewrite.start) - 1)
         first = starts[line - 1]
+        if line > 1 and places[first] == rewrite.start and text[rewrite.start - 1] != "\n":
+            first = starts[line - 2]  # it goes on a line whose end begins the next token: they may become one
         while line < len(starts) and places[starts[line]] < rewrite.end:
             line += 1
         last = starts[line] if line < len(starts) else len(places) - 1
