@@ -15,7 +15,7 @@ from plgd.bench.compare.recorded_network import RecordedNetwork
 from plgd.bench.compare.recordings import RECORDINGS
 from plgd.bench.compare.workloads import FUNCTION, WORKLOADS
 from plgd.bench.machine import Machine, open_machine
-from plgd.bench.options import ARMS, FILE
+from plgd.bench.options import ARMS
 from plgd.config import Config
 from plgd.errors import BenchError
 from plgd.paths import Paths
@@ -57,7 +57,7 @@ def test_the_file_draft_needs_fewer_rounds_than_prompt_lookup(machine: Machine) 
     source = tokenize_source(WORKLOADS["edit_fn"], machine.model.tokenizer)
     expected = record(WORKLOADS["edit_fn"], machine.model)
     led = machine.led_along([*prompt, *expected])
-    arms = make_arms(led, ["graded", FILE], None, Config(), source=source, n_prompt=len(prompt))
+    arms = make_arms(led, ["graded", "cost"], None, Config(), source=source, n_prompt=len(prompt))
     graded, file = (arm.reply(prompt, 4000).stats for arm in arms)
     assert graded is not None
     assert file is not None

@@ -12,12 +12,21 @@ from typing import Final
 
 from plgd.bench.compare.workloads import WORKLOADS
 
-__all__ = ("ARMS", "DEFAULT_REPEATS", "FILE", "MODES_OF", "PLAIN", "add_options", "find_misplaced", "whole_number")
+__all__ = (
+    "ARMS",
+    "DEFAULT_REPEATS",
+    "MODES_OF",
+    "NGRAMS_ONLY",
+    "PLAIN",
+    "add_options",
+    "find_misplaced",
+    "whole_number",
+)
 
 # The arm that every other one is compared with: mlx-lm's own decoding.
 PLAIN: Final = "plain"
-# The arm that decodes as `plgd edit` does: the policy `cost`, drafting from the text in the request first.
-FILE: Final = "file"
+# The policy `cost` without what edits draft from first, the file: for prompts that rewrite nothing known.
+NGRAMS_ONLY: Final = "cost-ngram"
 DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
@@ -40,7 +49,7 @@ MODES_OF: Final = {
 # Options of which the first leaves the second nothing to say.
 OVERRULED: Final = (("pairs", "part"), ("pairs", "quick"), ("tokenizer", "model"))
 
-ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", "cost", FILE)
+ARMS: Final = (PLAIN, "off", "ds4", "graded", "gated", NGRAMS_ONLY, "cost")
 
 
 def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:

@@ -15,10 +15,10 @@ from rich.console import Console
 
 from plgd.bench.compare.arms import Arm, PolicyArm
 from plgd.bench.compare.measure import geometric_means, measure
-from plgd.bench.compare.prompts import record, tokenize, tokenize_source
+from plgd.bench.compare.prompts import foresee, record, tokenize, tokenize_source
 from plgd.bench.compare.workloads import WORKLOADS, ChatWorkload
 from plgd.bench.machine import Machine, know_costs, open_machine
-from plgd.bench.options import ARMS, DEFAULT_REPEATS, FILE, PLAIN
+from plgd.bench.options import ARMS, DEFAULT_REPEATS, NGRAMS_ONLY, PLAIN
 from plgd.bench.progress import Progress
 from plgd.bench.report import show_comparison
 from plgd.bench.results import BenchResult, WorkloadResult
@@ -35,7 +35,7 @@ __all__ = ("load_plotter", "make_arms", "run")
 REFERENCE_WIDTHS: Final = range(1, 9)
 
 # The arms that decide by measured step costs.
-COST_ARMS: Final = frozenset({"cost", FILE})
+COST_ARMS: Final = frozenset({"cost", NGRAMS_ONLY})
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -82,27 +82,34 @@ def make_arms(
     *,
     source: Sequence[int] = (),
     n_prompt: int = 0,
+    announced: Sequence[tuple[str, str]] = (),
 ) -> list[Arm]:
     """Make the named arms. Each policy has its own constants, whatever the user has configured.
+
+    `cost` drafts as `plgd edit` does, the others as their origins do: from n-grams of prompt and reply.
 
     Args:
         machine: the model.
         names: of arms.
         costs: for the arms that decide by step costs.
         config: the user's settings; of them, only the prefill counts.
-        source: for the file draft, the tokens of the text that the reply may resemble.
-        n_prompt: for the file draft, tokens of the prompt.
+        source: for `cost`, the tokens of the text that the reply may resemble.
+        n_prompt: for `cost`, tokens of the prompt.
+        announced: for `cost`, what the instruction says that the reply replaces, and what by.
     """
 
     def make(name: str) -> Arm:
         if name == PLAIN:
             return machine.plain
-        drafts_from_file = partial(make_file_proposer, [source], n_prompt=n_prompt, codec=machine.model.tokenizer)
+        policy = "cost" if name == NGRAMS_ONLY else name
+        from_file = partial(
+            make_file_proposer, [source], n_prompt=n_prompt, codec=machine.model.tokenizer, announced=announced
+        )
         return PolicyArm(
             name,
             machine.model,
-            drafts_from_file if name == FILE else partial(make_proposer, name),
-            partial(make_governor, "cost" if name == FILE else name, costs=costs),
+            from_file if name == "cost" else partial(make_proposer, policy),
+            partial(make_governor, policy, costs=costs),
             prefill_slice=config.engine.prefill_slice,
         )
 
@@ -123,7 +130,12 @@ def _compare(
         recorded = isinstance(workload, ChatWorkload) if arguments.replies is None else arguments.replies == "recorded"
         led = machine.led_along([*prompt, *record(workload, machine.model)]) if recorded else machine
         workloads[name] = measure(
-            make_arms_of(led, source=tokenize_source(workload, machine.model.tokenizer), n_prompt=len(prompt)),
+            make_arms_of(
+                led,
+                source=tokenize_source(workload, machine.model.tokenizer),
+                n_prompt=len(prompt),
+                announced=foresee(workload),
+            ),
             prompt,
             recorded=recorded,
             max_tokens=min(workload.max_tokens, arguments.max_tokens or workload.max_tokens),

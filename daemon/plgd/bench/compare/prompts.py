@@ -7,11 +7,12 @@ from typing import Final
 from plgd.bench.compare.recordings import RECORDINGS
 from plgd.bench.compare.workloads import EditWorkload, Workload
 from plgd.documents.document import Document
+from plgd.edits.announced import announced
 from plgd.edits.prompt import Prompt, make_prompt
 from plgd.engine.model import Model, Tokenizer
 from plgd.protocol.edits import LineRange
 
-__all__ = ("record", "tokenize", "tokenize_source")
+__all__ = ("foresee", "record", "tokenize", "tokenize_source")
 
 SYSTEM: Final = "You are a helpful assistant."
 
@@ -32,6 +33,11 @@ def tokenize_source(workload: Workload, tokenizer: Tokenizer) -> tuple[int, ...]
         prompt = _prompt(workload, tokenizer)
         return tuple(tokenizer.encode(prompt.source + prompt.fence))
     return tuple(tokenizer.encode(workload.user))
+
+
+def foresee(workload: Workload) -> tuple[tuple[str, str], ...]:
+    """Return what an edit's instruction says that the reply replaces, and what by; of a message, nothing."""
+    return announced(workload.instruction, workload.text) if isinstance(workload, EditWorkload) else ()
 
 
 def _prompt(workload: EditWorkload, tokenizer: Tokenizer) -> Prompt:
