@@ -2,33 +2,79 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plgd.text import line_index as module
 from plgd.text.line_index import LineIndex
 from plgd.text.positions import Encoding, Position, PositionCodec
 from strategies import texts
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+INSERTED = ("", "\n", "\r", "\r\n", "x", "a\nb")
 
 
-@given(text=texts(max_lines=40).map(lambda text: text * 6), data=st.data(), encoding=st.sampled_from(ENCODINGS))
+SMALL = 6
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Blocks of some characters, so that short texts have many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK_CHARACTERS", SMALL)
+        yield
+
+
+@small_blocks()
+@given(text=texts(max_lines=40), data=st.data(), encoding=st.sampled_from(ENCODINGS))
 def test_positions_after_changes(text: str, data: st.DataObject, encoding: Encoding) -> None:
     """After any changes, every position leads to the same place as in the text counted anew."""
     index = LineIndex(text)
-    for _ in range(data.draw(st.integers(0, 4))):
+    for _ in range(data.draw(st.integers(0, 6))):
         start = data.draw(st.integers(0, len(text)))
-        end = data.draw(st.integers(start, min(len(text), start + 300)))
-        new = data.draw(st.sampled_from(("", "\n", "\r", "\r\n", "x", "a\nb")) | texts())
+        end = data.draw(st.integers(start, min(len(text), start + 8 * SMALL)) | st.just(start))
+        new = data.draw(st.sampled_from(INSERTED) | texts())
         text = text[:start] + new + text[end:]
         index.replace(start, end, new)
-    assert text == index.text
+        assert len(text) == index.n_characters
     codec = PositionCodec(text, encoding)
     assert codec.n_lines == index.n_lines
-    offset = data.draw(st.integers(0, len(text)))
-    position = codec.to_position(offset)
-    assert codec.to_offset(position) == index.find(position, encoding)
+    for offset in data.draw(st.lists(st.integers(0, len(text)), max_size=8)):
+        position = codec.to_position(offset)
+        assert codec.to_offset(position) == index.find(position, encoding)
+    assert text == index.text
+
+
+@small_blocks()
+def test_blocks_stay_in_size() -> None:
+    """However many changes were made, a text is in about as many blocks as when it is counted anew."""
+    rng = random.Random(2)  # noqa: S311  # the same changes in every run
+    index = LineIndex("\n" * 2000)
+    for n_lines in (1000, 3000, 300):
+        while index.n_characters != n_lines:
+            start = rng.randrange(index.n_characters)
+            index.replace(start, *((start + 1, "") if index.n_characters > n_lines else (start, "\n")))
+        assert len(index._blocks) <= 3 * len(LineIndex(index.text)._blocks)
+        assert max(map(len, index._blocks)) <= 2 * SMALL
+    for at, block in enumerate(list(index._blocks)):
+        index.replace(at, at + len(block) - 1, "")  # the last line of each stays
+    assert len(index._blocks) <= 3 * len(LineIndex(index.text)._blocks)
+
+
+def test_a_change_copies_what_is_near_it() -> None:
+    """A keystroke in a text of 20,000 lines leaves all of its blocks but one as they are."""
+    index = LineIndex("".join(f"line {number}\n" for number in range(20_000)))
+    for line in (0, 10_000, 19_999, 20_000):
+        before = list(index._blocks)
+        place = index.find(Position(line, 0), "utf-16")
+        index.replace(place, place, "x")
+        assert len({id(block) for block in index._blocks} - {id(block) for block in before}) <= 1
+        assert abs(len(index._blocks) - len(before)) <= 1
 
 
 def test_past_the_end_of_a_line_is_its_end() -> None:
@@ -55,13 +101,28 @@ def test_the_middle_of_a_character(encoding: Encoding, character: int) -> None:
         LineIndex("a😀b").find(Position(0, character), encoding)
 
 
-@pytest.mark.parametrize("n_lines", [63, 64, 65, 128])
+@pytest.mark.parametrize("n_lines", [1, 2, 3, 6, 7, 8, 9, 20])
+@small_blocks()
 def test_an_ending_that_grows_together(n_lines: int) -> None:
     """A line feed put behind a carriage return makes one ending of two, wherever lines are counted from."""
-    text = "a\r" * n_lines + "b"
+    text = "abcdef\r" * n_lines + "b"
     index = LineIndex(text)
-    index.replace(2 * n_lines, 2 * n_lines, "\n")
-    assert n_lines + 1 == index.n_lines
-    index.replace(2 * n_lines, 2 * n_lines + 1, "")
-    index.replace(2 * n_lines, 2 * n_lines + 1, "")
-    assert n_lines + 1 == index.n_lines
+    assert n_lines >= len(index._blocks) >= n_lines // 2
+    for place in range(7, len(text), 7):
+        index.replace(place, place, "\n")
+        assert n_lines + 1 == index.n_lines
+        index.replace(place, place + 1, "")
+        index.replace(place - 1, place, "")
+        assert n_lines == index.n_lines
+        index.replace(place - 1, place - 1, "\r")
+    assert (text, n_lines + 1) == (index.text, index.n_lines)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_line_of_a_million_characters(encoding: Encoding) -> None:
+    """Places in a very long line are found without looking at its characters one by one."""
+    text = "ä" * 500_000 + "😀" * 500_000
+    index = LineIndex(text)
+    for offset in (0, 1, 499_999, 500_000, 500_001, 999_999, 1_000_000):
+        position = PositionCodec(text, encoding).to_position(offset)
+        assert offset == index.find(position, encoding)

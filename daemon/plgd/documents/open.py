@@ -294,7 +294,7 @@ def _apply(uri: str, lines: LineIndex, edits: Sequence[TextEdit], encoding: Enco
             raise OutOfSync.of_range(uri, str(error)) from error
         if start > end:
             raise OutOfSync.of_range(uri, "the range ends before it begins")
-        if len(lines.text) + len(edit.text) > MAX_BYTES:
+        if lines.n_characters + len(edit.text) > MAX_BYTES:
             raise DocumentLimit.of_bytes(uri, MAX_BYTES)
         lines.replace(start, end, edit.text)
     return lines

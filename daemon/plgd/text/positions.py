@@ -9,38 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final, Literal
 
 from plgd.text.lines import body
 
-__all__ = ("Encoding", "Position", "PositionCodec")
+__all__ = ("Encoding", "Position", "PositionCodec", "count_units", "fit_units")
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
-
-
-def _utf8_units(character: str) -> int:
-    code = ord(character)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
-
-
-def _utf16_units(character: str) -> int:
-    return 1 if ord(character) < 0x10000 else 2
-
-
-def _utf32_units(_character: str) -> int:
-    return 1
-
-
-_UNITS: Final[dict[Encoding, Callable[[str], int]]] = {
-    "utf-8": _utf8_units,
-    "utf-16": _utf16_units,
-    "utf-32": _utf32_units,
-}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,12 +34,40 @@ class Position:
     character: int
 
 
+def count_units(text: str, encoding: Encoding) -> int:
+    """Count the code units of a text; half a surrogate pair is one of UTF-16 and three of UTF-8."""
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fit_units(text: str, n_units: int, encoding: Encoding) -> int:
+    """Count the characters that a text begins with and that have at most so many code units together.
+
+    Lines may be of millions of characters, so these are halved and counted by C, not one by one.
+    """
+    text = text[: max(0, n_units)]  # a character has at least one unit
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    low, high = 0, len(text) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        n_more = count_units(text[low:middle], encoding)
+        if n_more <= n_units:
+            low, n_units = middle, n_units - n_more
+        else:
+            high = middle
+    return low
+
+
 class PositionCodec:
     """Positions in one text, in one encoding."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         self._text = text
-        self._units = _UNITS[encoding]
+        self._encoding = encoding
         self._starts = [0, *(match.end() for match in _ENDING.finditer(text))]
 
     @property
@@ -78,10 +84,7 @@ class PositionCodec:
         if position.line >= len(self._starts):
             return len(self._text)
         start, line = self._line(position.line)
-        if line.isascii():
-            return start + min(position.character, len(line))
-        ends = list(accumulate(map(self._units, line)))
-        return start + bisect_right(ends, position.character)
+        return start + fit_units(line, position.character, self._encoding)
 
     def to_position(self, offset: int) -> Position:
         r"""Return the position of an offset; within `\r\n` it is the one before.
@@ -93,8 +96,7 @@ class PositionCodec:
             raise ValueError(f"offset {offset} is not in a text of {len(self._text)} code points")
         number = bisect_right(self._starts, offset) - 1
         start, line = self._line(number)
-        before = line[: offset - start]
-        return Position(number, len(before) if before.isascii() else sum(map(self._units, before)))
+        return Position(number, count_units(line[: offset - start], self._encoding))
 
     def _line(self, number: int) -> tuple[int, str]:
         start = self._starts[number]
