@@ -44,7 +44,7 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     (MlxTarget.rollback, "block.choices[1:2]", "block.choices[0:1]"),
     (MlxTarget.rollback, "if known_further else None", "if block.joined else None"),
     (MlxTarget.rollback, "known_further = block.joined and n_accepted == 0", "known_further = n_accepted == 0"),
-    (MlxTarget.verify, "_join(before, following, draft[1:])", "_join(before, mx.array(draft[:1]), draft[1:])"),
+    (MlxTarget._feed_block, "_join(before, following, draft[1:])", "_join(before, mx.array(draft[:1]), draft[1:])"),
     (MlxTarget.verify, "if following is None or k else [*self._unfed, choices[-1]]", "if True else []"),
     (MlxTarget.verify, "self._next = None", "pass"),
     (MlxTarget.advance, "self._next, self._alone = following, False", "self._next, self._alone = None, False"),

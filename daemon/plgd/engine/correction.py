@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
 from typing import Final
 
 from plgd.engine.cost import StepCosts
 from plgd.engine.types import Outcome
 
-__all__ = ("LiveCosts",)
+__all__ = ("Company", "LiveCosts", "Ratio")
 
 # Weight of a new measurement, and how far one may lie from what was expected: a hiccup moves a cost by a few percent.
 RATE: Final = 0.1
@@ -17,8 +18,30 @@ MAX_SURPRISE: Final = 2.0
 # Measurements of a width class that weigh as much as those of its whole kind.
 TRUST: Final = 2.0
 
+# The least that a pipelined round can cost of a synchronous one, should measurements contradict each other.
+SHORTEST_SHARE: Final = 0.5
+
 # Costs change slowly with the context and by correction; so many tokens share one reading of the table.
 CONTEXT_STEP: Final = 64
+
+
+@dataclass(slots=True, eq=False)
+class Company:
+    """The other rows of a turn, which run their passes whatever a round does.
+
+    Attributes:
+        width: tokens that they feed in a pass, all together.
+        n_tokens: tokens that they commit with it.
+        ratio: measured over tabled time of such passes.
+        n_rounds: rounds of the turn so far, of all rows.
+        n_committed: tokens that these committed.
+    """
+
+    width: int
+    n_tokens: float
+    ratio: float
+    n_rounds: int = 0
+    n_committed: int = 0
 
 
 class LiveCosts:
@@ -29,37 +52,54 @@ class LiveCosts:
     that is throttled slows all widths together, one whose kernels disappoint does so at many widths, and a table in
     other units is brought to this device's by its first round.
 
+    In company, a round's price is that of the whole pass that it shares, the others' tokens included; and nothing is
+    learnt from its time, most of which is theirs.
+
     Args:
         table: the step costs to begin with.
 
     Attributes:
         table: the same.
+        company: the other rows of the turn that goes on; None when a round is alone.
     """
 
     def __init__(self, table: StepCosts) -> None:
         self.table = table
+        self.company: Company | None = None
         # One class per measured width and, last, one for pipelined plain rounds.
-        self._classes = [_Ratio() for _ in range(len(table.widths) + 1)]
-        self._plain = _Ratio()
-        self._drafted = _Ratio()
-        self._prices: tuple[int, list[tuple[int, float]], float, float] | None = None
+        self._classes = [Ratio() for _ in range(len(table.widths) + 1)]
+        self._plain = Ratio()
+        self._drafted = Ratio()
+        self._prices: tuple[tuple[int, Company | None], list[tuple[int, float]], float, float] | None = None
 
     def prices(self, n_context: int) -> tuple[list[tuple[int, float]], float, float]:
         """Return (width, ms) for each candidate width, ms of a synchronous plain round, ms of a pipelined one."""
-        step = n_context // CONTEXT_STEP
-        if self._prices is None or self._prices[0] != step:
-            n_context = step * CONTEXT_STEP
+        key = (n_context // CONTEXT_STEP, self.company)
+        if self._prices is None or self._prices[0] != key:
+            n_context = key[0] * CONTEXT_STEP
             priced = [(width, self.round_ms(width, n_context)) for width in self.table.candidates()]
-            self._prices = (step, priced, self.round_ms(1, n_context), self.plain_ms(n_context))
+            self._prices = (key, priced, self.round_ms(1, n_context), self.plain_ms(n_context))
         return self._prices[1:]
 
     def round_ms(self, width: int, n_context: int) -> float:
-        """Return the expected time of a synchronous round."""
-        return self.table.round_ms(width, n_context) * self._ratio(self._class_of(width))
+        """Return the expected time of a synchronous round, in company that of the pass that it shares."""
+        if self.company is None:
+            return self.alone_ms(width, n_context)
+        return self.alone_ms(self.company.width + width, n_context) * self.company.ratio
 
     def plain_ms(self, n_context: int) -> float:
-        """Return the expected time of a pipelined plain round."""
-        return self.table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
+        """Return the expected time of a pipelined plain round, in company that of the pass that it shares."""
+        plain_ms = self.table.plain_ms(n_context) * self._ratio(len(self._classes) - 1)
+        if self.company is None:
+            return plain_ms
+        # The host's part of a round is the same, but it is one pass for all.
+        bubble_ms = max(0.0, self.alone_ms(1, n_context) - plain_ms)
+        shared_ms = self.round_ms(1, n_context)
+        return max(shared_ms - bubble_ms, SHORTEST_SHARE * shared_ms)
+
+    def alone_ms(self, width: int, n_context: int) -> float:
+        """Return the expected time of a synchronous round without company."""
+        return self.table.round_ms(width, n_context) * self._ratio(self._class_of(width))
 
     def observe(self, outcome: Outcome) -> None:
         """Learn from a measured round.
@@ -67,6 +107,10 @@ class LiveCosts:
         A round says something about one price only if it ran one pass: the first of a pipeline still waits for its
         own, and one that ends a pipeline waits for two.
         """
+        if self.company is not None:
+            self.company.n_rounds += 1
+            self.company.n_committed += len(outcome.tokens)
+            return
         if outcome.elapsed_ms is None or outcome.pipelined != outcome.in_flight:
             return
         if outcome.pipelined:
@@ -79,15 +123,14 @@ class LiveCosts:
         if not kind.n_measured:
             self._prices = None  # they may be in other units
         if self._plain.n_measured + self._drafted.n_measured:
-            expected = self._ratio(place)
-            measured = min(max(measured, expected / MAX_SURPRISE), expected * MAX_SURPRISE)
+            measured = _bounded(measured, self._ratio(place))
         kind.learn(measured)
         self._classes[place].learn(measured)
 
     def _class_of(self, width: int) -> int:
         return min(bisect_left(self.table.widths, width), len(self.table.widths) - 1)
 
-    def _kind(self, place: int) -> _Ratio:
+    def _kind(self, place: int) -> Ratio:
         return self._plain if place in (0, len(self._classes) - 1) else self._drafted
 
     def _ratio(self, place: int) -> float:
@@ -97,13 +140,26 @@ class LiveCosts:
         return (own.n_measured * own.value + TRUST * kind.value) / (own.n_measured + TRUST)
 
 
-class _Ratio:
-    """Measured over tabled time; at first the mean of what was measured, later exponentially weighted."""
+class Ratio:
+    """Measured over tabled time; at first the mean of what was measured, later exponentially weighted.
 
-    def __init__(self) -> None:
-        self.value = 1.0
+    Args:
+        value: what is assumed before the first measurement.
+    """
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
         self.n_measured = 0
 
     def learn(self, measured: float) -> None:
+        """Take in a measurement."""
         self.n_measured += 1
         self.value += max(RATE, 1.0 / self.n_measured) * (measured - self.value)
+
+    def learn_bounded(self, measured: float) -> None:
+        """Take in a measurement that may be a hiccup."""
+        self.learn(_bounded(measured, self.value) if self.n_measured else measured)
+
+
+def _bounded(measured: float, expected: float) -> float:
+    return min(max(measured, expected / MAX_SURPRISE), expected * MAX_SURPRISE)

@@ -43,6 +43,9 @@ class CostGovernor:
     The plain round may be in flight already. Then the block can run right behind it, without the bubble, but is
     wasted if the first token turns out wrong. Whichever costs less is done.
 
+    In company, where several sequences share a pass, a price is that of the whole pass, and what the others get from it
+    counts beside what the draft does: a wider draft must pay for the time of all.
+
     The first round of a reply is no wider than lets its first token come soon (`FIRST_ROUND`).
 
     Args:
@@ -93,7 +96,10 @@ class CostGovernor:
         survival = self._chances.survival(draft)
         first_chance = n_expected = next(survival)
         n_counted = 1
-        best_k, best_rate, later = 0, self._gate.required_gain / plain_ms, False
+        gain = self._gate.required_gain
+        # What the others commit in a pass counts the more, the more is asked of this row's own tokens.
+        others = gain * self._costs.company.n_tokens if self._costs.company is not None else 0.0
+        best_k, best_rate, later = 0, (others + gain) / plain_ms, False
         for width, price_ms in priced:
             k = min(width - n_heads, length)
             n_expected += sum(islice(survival, k - n_counted))
@@ -103,9 +109,10 @@ class CostGovernor:
             if self._is_first and not in_flight and round_ms > FIRST_ROUND * synchronous_ms:
                 now_ms = inf  # a plain round first, whose token is not held up
             later_ms = margin * (token_ms + first_chance * round_ms)
-            rate = (1.0 + n_expected) / min(now_ms, later_ms)
-            if rate > best_rate:
-                best_k, best_rate, later = k, rate, later_ms < now_ms
+            now_rate = (others + 1.0 + n_expected) / now_ms
+            later_rate = ((1.0 + first_chance) * others + 1.0 + n_expected) / later_ms
+            if max(now_rate, later_rate) > best_rate:
+                best_k, best_rate, later = k, max(now_rate, later_rate), later_rate > now_rate
             if k == length:
                 break
         self._pays = best_k > 0
@@ -146,7 +153,7 @@ class CostGovernor:
             self._chances.observe(probe.draft, probe.n_tested, probe.n_agreed, probe.fate)
 
     def _learn_costs(self, outcome: Outcome) -> None:
-        elapsed_ms = outcome.elapsed_ms
+        elapsed_ms = None if self._costs.company is not None else outcome.elapsed_ms
         if not outcome.n_drafted:
             self._gate.observe_plain()
         elif elapsed_ms is not None:

@@ -7,11 +7,16 @@ the next joint pass. Nothing between the job and its target knows of this.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
-from greenlet import greenlet
+from greenlet import getcurrent, greenlet
+
+from plgd.engine.company import JointCosts
+from plgd.engine.correction import Company
+from plgd.errors import EngineError
 
 __all__ = ("JointFailed", "JointPasses", "Pass", "Together", "TogetherCounts")
 
@@ -19,6 +24,9 @@ StepT = TypeVar("StepT")
 
 # A wider pass fills the device by itself, and would make the others of its turn wait.
 MAX_JOINT_WIDTH: Final = 160
+
+# Turns without joint passes after one that failed: should it be for want of memory, the rows' own passes are smaller.
+REST: Final = 64
 
 
 class JointFailed(RuntimeError):
@@ -60,12 +68,12 @@ class JointPasses(Protocol):
         """
         ...
 
-    def wait(self, arrays: Sequence[Any]) -> None:
-        """Wait until what is in the arrays is computed.
+    def submit(self, arrays: Sequence[Any]) -> None:
+        """Start computing what is in the arrays, without waiting for it. What fails is raised to whoever reads it."""
+        ...
 
-        Raises:
-            Exception: what the device raised. Whoever reads the array that failed gets it again.
-        """
+    def wait(self, arrays: Sequence[Any]) -> None:
+        """Wait until what is in the arrays is computed, or has failed; that is raised to whoever reads it."""
         ...
 
 
@@ -77,8 +85,9 @@ class TogetherCounts:
         n_turns: turns of two and more jobs.
         n_joint_passes: passes that several rows shared.
         n_joint_rows: rows in them.
-        n_apart: narrow passes that ran alone although others waited, because that was faster.
-        n_failed: joint passes that failed; their rows ran alone then.
+        n_apart: passes that ran alone although others waited, because that was faster.
+        n_failed: joint passes that could not be built; their rows ran alone then.
+        n_rebuilt: sequences that were read again, because a joint pass had failed.
     """
 
     n_turns: int = 0
@@ -86,6 +95,7 @@ class TogetherCounts:
     n_joint_rows: int = 0
     n_apart: int = 0
     n_failed: int = 0
+    n_rebuilt: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -95,14 +105,23 @@ class _Row:
     Attributes:
         thread: the greenlet that does its step.
         wanted: what it waits for: a pass, or arrays that it is about to read.
-        alone: nothing of it joins the others any more in this turn.
+        alone: none of its passes joins the others any more in this turn.
         outcome: what its step returned or raised.
     """
 
-    thread: greenlet | None = None
+    thread: greenlet
     wanted: Pass | list[Any] | None = None
     alone: bool = False
-    outcome: Any = field(default=None)
+    outcome: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Passes that began at a moment, as one or one by one."""
+
+    passes: Sequence[Pass]
+    is_joint: bool
+    started_at: float
 
 
 class Together:
@@ -110,16 +129,29 @@ class Together:
 
     Args:
         passes: the model's joint passes; None where there are none, so that the jobs of a turn go one after the other.
+        costs: what joint passes cost; without, they are taken to pay.
+        clock: seconds from any start.
 
     Attributes:
         counts: what came of turns.
+        costs: as given; may be replaced between turns.
     """
 
-    def __init__(self, passes: JointPasses | None = None) -> None:
+    def __init__(
+        self,
+        passes: JointPasses | None = None,
+        costs: JointCosts | None = None,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.counts = TogetherCounts()
+        self.costs = costs
         self._passes = passes
-        self._running: _Row | None = None
+        self._clock = clock
         self._hub: greenlet | None = None
+        self._running: _Row | None = None
+        self._groups: list[_Group] = []
+        self._n_rest = 0
 
     @property
     def refusal(self) -> str:
@@ -135,7 +167,115 @@ class Together:
         Returns:
             For each what it returned or, for it alone, what it raised; `StopIteration` is one of these.
         """
-        return [_outcome_of(step) for step in steps]
+        if self._passes is None or len(steps) < 2 or self._hub is not None or self._passes.refusal:
+            return [_outcome_of(step) for step in steps]
+        self.counts.n_turns += 1
+        self._n_rest = max(0, self._n_rest - 1)
+        self._hub = getcurrent()
+        rows = [_Row(greenlet(_outcome_of)) for _ in steps]
+        company = self.costs.begin_turn(len(steps)) if self.costs is not None else None
+        try:
+            for row, step in zip(rows, steps, strict=True):
+                self._resume(row, step)
+            while parked := [row for row in rows if row.wanted is not None]:
+                self._go_on(parked)
+        finally:
+            self._end_turn(rows, company)
+        return [row.outcome for row in rows]
+
+    def takes(self, width: int) -> bool:
+        """Tell whether a pass of so many tokens would wait for others: a turn goes on, and it is narrow enough."""
+        return self._running is not None and not self._running.alone and width <= MAX_JOINT_WIDTH
+
+    def join(self, wanted: Pass) -> Any:  # noqa: ANN401  # the model's own kind of array
+        """Wait until the other jobs of the turn want a pass too or are done.
+
+        Returns:
+            Logits [1, T, V] of the pass; None when it is to run alone, now.
+
+        Raises:
+            JointFailed: the caches may be half fed.
+        """
+        return self._park(wanted)
+
+    def settle(self, arrays: Sequence[Any]) -> None:
+        """Wait, together with the others, until arrays are computed or have failed; outside of a turn, for nothing."""
+        if self._running is not None:
+            self._park(list(arrays))
+
+    def part(self) -> None:
+        """Let the running job's passes run alone for the rest of this turn: its sequence is being read again."""
+        self.counts.n_rebuilt += 1
+        if self._running is not None:
+            self._running.alone = True
+
+    def _park(self, wanted: Pass | list[Any]) -> Any:  # noqa: ANN401  # as above
+        if self._hub is None:
+            raise RuntimeError("there is no turn to wait in")
+        return self._hub.switch(wanted)
+
+    def _resume(self, row: _Row, value: object = None) -> None:
+        """Let a job go on until it parks or is done."""
+        self._running, row.wanted = row, None
+        came = row.thread.throw(value) if isinstance(value, JointFailed) else row.thread.switch(value)
+        self._running = None
+        if row.thread.dead:
+            row.outcome = came
+        else:
+            row.wanted = came
+
+    def _go_on(self, parked: Sequence[_Row]) -> None:
+        """Give parked jobs what they wait for: passes first, since what is read together is read once."""
+        for row in parked:
+            if isinstance(row.wanted, list) and self._passes is not None:
+                self._passes.submit(row.wanted)  # before the next pass is, so as not to wait for that
+        if wanting := [row for row in parked if isinstance(row.wanted, Pass)]:
+            for row, answer in zip(wanting, self._run_passes(wanting), strict=True):
+                self._resume(row, answer)
+            return
+        self._wait(parked)
+        for row in parked:
+            self._resume(row)
+
+    def _run_passes(self, wanting: Sequence[_Row]) -> Sequence[object]:
+        """Run the passes as one where that pays; an answer of None lets a row run its own."""
+        passes = [row.wanted for row in wanting if isinstance(row.wanted, Pass)]
+        apart: list[object] = [None] * len(passes)
+        if len(passes) < 2 or self._passes is None or self._n_rest:
+            return apart
+        is_joint = self.costs is None or self.costs.pays(passes)
+        self._groups.append(_Group(passes, is_joint, self._clock()))
+        if not is_joint:
+            self.counts.n_apart += len(passes)
+            return apart
+        try:
+            answers = self._passes.run(passes)
+        except Exception as error:  # noqa: BLE001  # whatever a network raises, each row is to be tried alone
+            self.counts.n_failed += 1
+            self._n_rest = REST
+            return [JointFailed(str(error) or type(error).__name__) for _ in passes]
+        self.counts.n_joint_passes += 1
+        self.counts.n_joint_rows += len(passes)
+        return answers
+
+    def _wait(self, parked: Sequence[_Row]) -> None:
+        """Wait until all that the parked jobs are about to read is computed, and learn from the time."""
+        if self._passes is not None:
+            self._passes.wait([array for row in parked if isinstance(row.wanted, list) for array in row.wanted])
+        groups, self._groups = self._groups, []
+        if self.costs is not None and len(groups) == 1 and not any(each.is_lazy for each in groups[0].passes):
+            (group,) = groups
+            self.costs.observe(group.passes, 1000.0 * (self._clock() - group.started_at), is_joint=group.is_joint)
+
+    def _end_turn(self, rows: Sequence[_Row], company: Company | None) -> None:
+        """Leave nobody parked, also when the turn itself was broken off."""
+        for row in rows:
+            if not row.thread.dead and row.wanted is not None:
+                row.thread.throw(EngineError.during("a turn", "it was broken off"))
+        self._hub = self._running = None
+        self._groups = []
+        if self.costs is not None and company is not None:
+            self.costs.end_turn(company)
 
 
 def _outcome_of(step: Callable[[], StepT]) -> StepT | BaseException:

@@ -9,10 +9,12 @@ from typing import Any, Final
 import mlx.core as mx
 import mlx.nn as nn
 
+from plgd.engine.company import JointCosts
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.exact_width import find_exact_width
+from plgd.engine.mlx.joint import JointNetwork
 from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
@@ -69,7 +71,8 @@ class MlxModel:
         self._make_caches = CacheMaker(network, name, kv_bits=kv_bits, shapes=shapes)
         self._threads = threads or BlasThreads(find_openblas())
         self._costs = LiveCosts(ASSUMED_COSTS)
-        self._together = Together()
+        joint = JointNetwork(network, self._forward, self._make_caches, self.shapes)
+        self._together = Together(joint, JointCosts(self._costs))
 
     @property
     def together(self) -> Together:
@@ -124,6 +127,7 @@ class MlxModel:
     def use_costs(self, table: StepCosts) -> None:
         """Begin anew with step costs that were measured."""
         self._costs = LiveCosts(table)
+        self._together.costs = JointCosts(self._costs)
 
     @property
     def network(self) -> nn.Module:
@@ -147,6 +151,8 @@ class MlxModel:
             exact=sampling.exact and exact_width is None,
             trims_only=exact_width is not None or getattr(self._network, "model_type", None) in TRIMS_ONLY,
             exact_width=exact_width,
+            # A pass with other sequences is a wide one, and rounds like one.
+            together=None if sampling.exact else self._together,
         )
 
     @cached_property

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import mlx.core as mx
 
@@ -16,9 +17,12 @@ from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.spare_rows import cut_spare_rows
+from plgd.engine.together import Pass, Together
 from plgd.errors import EngineError
 
 __all__ = ("Forward", "MlxTarget", "TargetCounts")
+
+ValueT = TypeVar("ValueT")
 
 # Tokens [B, T] and the caches in, logits [B, T, V] out.
 Forward = Callable[[mx.array, list[Any]], mx.array]
@@ -28,6 +32,9 @@ MAX_REPLAY: Final = 32
 
 # mlx keeps freed buffers for reuse; as the context grows their sizes go stale. mlx-lm lets go as often.
 PASSES_PER_CLEAR: Final = 256
+
+# Tokens of a pass when a sequence is read again.
+REBUILD_SLICE: Final = 512
 
 
 @dataclass(slots=True)
@@ -91,6 +98,7 @@ class MlxTarget:
         trims_only: run plain rounds where a draft could only be taken back by snapshot.
         exact_width: the widest pass that may carry a draft. The caller knows that up to there each row is computed as
             a pass of one token computes it, so no choice counts as a near tie. Any width when left out.
+        together: where passes wait for those of other sequences, while a turn goes on; each runs alone when left out.
     """
 
     def __init__(
@@ -105,6 +113,7 @@ class MlxTarget:
         exact: bool = False,
         trims_only: bool = False,
         exact_width: int | None = None,
+        together: Together | None = None,
     ) -> None:
         self._forward = forward
         self._caches = caches
@@ -115,6 +124,9 @@ class MlxTarget:
         self._exact = exact
         self._trims_only = trims_only
         self._exact_width = exact_width
+        self._together = together
+        self._fresh = copy.deepcopy(caches) if together is not None else []
+        self._was_joined = False
         self._rollback = CacheRollback(caches)
         self._points = RestorePoints()
         self._prefilled: list[int] = []
@@ -209,20 +221,8 @@ class MlxTarget:
         draft = draft[: self.max_draft]
         k = len(draft)
         self._begin(k + 1)
-        following, place = self._next, len(self._history)
         with _engine_errors("a verify pass"):
-            if following is None:
-                fed = self._replay([*self._unfed, *draft], len(self._unfed) - 1, narrow=k == 0)
-                choices, near_ties = self._run(mx.array(fed, mx.int32), k + 1, place, may_drop=True).read()
-            elif k:
-                before = self._replay(self._unfed, len(self._unfed))
-                block = self._run(_join(before, following, draft[1:]), k, place + 1, may_drop=True)
-                choices, near_ties = block.behind(following).read()
-                fed = [*before, *draft]  # draft[0] is kept only where it equals the token that was fed for it
-                self.counts.n_joined += 1
-            else:
-                fed = self._unfed
-                choices, near_ties = Choices(following).read()
+            following, fed, (choices, near_ties) = self._tried(lambda: self._feed_block(draft))
         n_agreed = next((i for i in range(k) if draft[i] != choices[i]), k)
         close = [i for i in range(n_agreed + 1) if near_ties[i]]
         self.counts.n_near_ties += len(close[:1] if self._exact else close)
@@ -247,26 +247,48 @@ class MlxTarget:
         self._history += [*draft[: k - n_cut], choices[-1]]
         return choices
 
+    def _feed_block(self, draft: Sequence[int]) -> tuple[mx.array | None, list[int], tuple[list[int], list[bool]]]:
+        """Feed what `verify` is to; returns the step that was in flight, what was fed, and choices with near ties."""
+        following, place, k = self._next, len(self._history), len(draft)
+        if following is None:
+            fed = self._replay([*self._unfed, *draft], len(self._unfed) - 1, narrow=k == 0)
+            found = self._run(mx.array(fed, mx.int32), k + 1, place, may_drop=True)
+        elif k:
+            before = self._replay(self._unfed, len(self._unfed))
+            block = self._run(_join(before, following, draft[1:]), k, place + 1, may_drop=True, is_lazy=True)
+            found = block.behind(following)
+            fed = [*before, *draft]  # draft[0] is kept only where it equals the token that was fed for it
+            self.counts.n_joined += 1
+        else:
+            fed = self._unfed
+            found = Choices(following)
+        return following, fed, self._read(found)
+
     def advance(self) -> int:
         """Return the next token after the step that follows it was submitted."""
         self._begin(1)
-        token, place = self._next, len(self._history)
         with _engine_errors("a step"):
-            if token is None:
-                fed = self._replay(self._unfed, len(self._unfed) - 1, narrow=True)
-                token = self._run(mx.array(fed, mx.int32), 1, place).tokens
-                _submit(token)
-                self._unfed = []
-            following: mx.array | None = None
-            if place + 2 <= self._context_limit:
-                before = self._replay(self._unfed, len(self._unfed), narrow=True)
-                following = self._run(_join(before, token, ()), 1, place + 1).tokens
-                _submit(following)
-            (known,), _ = Choices(token).read()
+            known, following = self._tried(self._feed_step)
         self._unfed = [*self._unfed, known] if following is None else []
         self._next, self._alone = following, False
         self._history.append(known)
         return known
+
+    def _feed_step(self) -> tuple[int, mx.array | None]:
+        """Feed what `advance` is to; returns the next token, and the step behind it that is in flight now."""
+        token, place = self._next, len(self._history)
+        if token is None:
+            fed = self._replay(self._unfed, len(self._unfed) - 1, narrow=True)
+            token = self._run(mx.array(fed, mx.int32), 1, place).tokens
+            _submit(token)
+            self._unfed = []
+        following: mx.array | None = None
+        if place + 2 <= self._context_limit:
+            before = self._replay(self._unfed, len(self._unfed), narrow=True)
+            following = self._run(_join(before, token, ()), 1, place + 1, is_lazy=True).tokens
+            _submit(following)
+        (known,), _ = self._read(Choices(token))
+        return known, following
 
     def rollback(self, n: int) -> None:
         """Drop the last n tokens of the last verify's draft; see `plgd.engine.target.Target`."""
@@ -316,16 +338,18 @@ class MlxTarget:
         """
         if n <= (0 if narrow and self._exact else MAX_REPLAY):
             return tokens
-        self._feed(mx.array(tokens[:n], mx.int32))
+        self._feed(mx.array(tokens[:n], mx.int32), joins=True)
         return tokens[n:]
 
-    def _run(self, tokens: mx.array, n: int, position: int, *, may_drop: bool = False) -> Choices:
+    def _run(
+        self, tokens: mx.array, n: int, position: int, *, may_drop: bool = False, is_lazy: bool = False
+    ) -> Choices:
         """Feed tokens [T] and return the choices [n] after the last n of them; the first will stand at `position`."""
         self.counts.n_passes += 1
         if self.counts.n_passes % PASSES_PER_CLEAR == 0:
             mx.clear_cache()
         width = tokens.size
-        logits = self._feed(tokens, may_drop=may_drop)[:, -n:, :]
+        logits = self._feed(tokens, may_drop=may_drop, joins=True, is_lazy=is_lazy)[:, -n:, :]
         past = self._behind_history(tokens, position + n - 1 - width)
         scores = self._sampler.score(logits, position, past)
         may_differ = width > 1 and self._exact_width is None
@@ -337,21 +361,66 @@ class MlxTarget:
         before = self._history[max(0, place - n_past) : place] if n_past else []
         return mx.concatenate([mx.array(before, mx.int32), tokens]) if before else tokens
 
-    def _feed(self, tokens: mx.array, *, may_drop: bool = False) -> mx.array:
+    def _feed(
+        self, tokens: mx.array, *, may_drop: bool = False, joins: bool = False, is_lazy: bool = False
+    ) -> mx.array:
         """Feed tokens [T] and return the logits [1, T, V]; with `may_drop` the caches can go back afterwards."""
         width = filled = tokens.size
         if self._shapes is not None and not self._rollback.method(self._shapes.fill(width)).by_snapshot:
             filled = self._shapes.fill(width)
         if may_drop or filled > width:
             self._rollback.begin(filled)
+        if filled > width:
+            tokens = mx.concatenate([tokens, mx.zeros(filled - width, mx.int32)])
+        logits = self._join_others(tokens, is_lazy=is_lazy) if joins else None
+        if logits is None:
+            logits = self._forward(tokens[None], self._caches)
         if filled == width:
-            return self._forward(tokens[None], self._caches)
-        filling = mx.zeros(filled - width, mx.int32)
-        logits = self._forward(mx.concatenate([tokens, filling])[None], self._caches)
+            return logits
         self._rollback.keep(width)
         if not may_drop:
             self._rollback.release()
         return logits[:, :width, :]
+
+    def _join_others(self, tokens: mx.array, *, is_lazy: bool) -> mx.array | None:
+        """Feed tokens [T] in a pass with other sequences; None when there are none to wait for."""
+        if self._together is None or not self._together.takes(tokens.size):
+            return None
+        wanted = Pass(tokens.size, len(self._history), is_lazy, tokens, self._caches)
+        logits: mx.array | None = self._together.join(wanted)
+        self._was_joined |= logits is not None
+        return logits
+
+    def _read(self, choices: Choices) -> tuple[list[int], list[bool]]:
+        if self._together is not None:
+            self._together.settle([array for array in (choices.tokens, choices.near_ties) if array is not None])
+        return choices.read()
+
+    def _tried(self, feed: Callable[[], ValueT]) -> ValueT:
+        """Feed; should it fail after passes that others shared, read the sequence again and feed alone."""
+        try:
+            return feed()
+        except (RuntimeError, ValueError, MemoryError):
+            if not self._was_joined or self._together is None:
+                raise
+            self._together.part()
+            self._rebuild()
+            return feed()
+
+    def _rebuild(self) -> None:
+        """Read the history again, into fresh caches, because nobody knows what a failed joint pass did to these."""
+        self._caches[:] = copy.deepcopy(self._fresh)
+        self._rollback.release()
+        self._points, self._was_joined = RestorePoints(), False
+        place, n_prompt, n_fed = 0, len(self._prefilled), len(self._history) - 1
+        while place < n_fed:
+            end = min(place + REBUILD_SLICE, n_prompt if place < n_prompt else n_fed)
+            self._forward(mx.array(self._history[place:end], mx.int32)[None], self._caches)
+            mx.eval([cache.state for cache in self._caches])
+            if end <= n_prompt:
+                self._points.note(self._caches, end)
+            place = end
+        self._unfed, self._next = [self._history[-1]], None
 
 
 def _join(before: list[int], token: mx.array, after: Sequence[int]) -> mx.array:
