@@ -22,6 +22,7 @@ RUNNERS: Final = {
     "divergences": "plgd.bench.divergence",
     "edits": "plgd.bench.edits",
     "host": "plgd.bench.host.command",
+    "load": "plgd.bench.load.command",
     "replay": "plgd.bench.replay.command",
     "traces": "plgd.bench.traces.command",
     "warm": "plgd.bench.warm",

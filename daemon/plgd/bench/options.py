@@ -31,19 +31,22 @@ DEFAULT_REPEATS: Final = 5
 
 # Which measurements an option belongs to.
 MODES_OF: Final = {
-    "model": ("compare", "widths", "replay", "traces", "divergences", "edits", "warm"),
-    "repeats": ("compare", "widths", "host", "traces", "warm"),
+    "model": ("compare", "widths", "replay", "traces", "divergences", "edits", "warm", "load"),
+    "repeats": ("compare", "widths", "host", "traces", "warm", "load"),
     "only": ("compare", "divergences"),
     "arms": ("compare",),
-    "max_tokens": ("compare", "traces", "divergences"),
+    "max_tokens": ("compare", "traces", "divergences", "load"),
     "replies": ("compare", "traces"),
-    "plot": ("compare", "replay"),
+    "plot": ("compare", "replay", "load"),
     **dict.fromkeys(("pairs", "part"), ("replay", "traces")),
-    **dict.fromkeys(("quick", "kinds"), ("replay", "traces", "edits")),
+    "quick": ("replay", "traces", "edits", "load"),
+    "kinds": ("replay", "traces", "edits"),
     **dict.fromkeys(("suite", "speedup"), ("edits",)),
     **dict.fromkeys(("policies", "tables", "cost_tables", "tokenizer"), ("replay",)),
     **dict.fromkeys(("n_traces", "max_seconds"), ("traces",)),
-    **dict.fromkeys(("lengths", "requests"), ("warm",)),
+    "lengths": ("warm",),
+    "requests": ("warm", "load"),
+    **dict.fromkeys(("parts", "clients", "n_edits", "arrivals", "connections", "calls", "seconds"), ("load",)),
 }
 
 # Options of which the first leaves the second nothing to say.
@@ -65,6 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         ("divergences", "how often drafted replies leave plain decoding's in low precision, with `exact` and without"),
         ("edits", "how good a model's edits are, and how fast, on edits whose right answers are known"),
         ("warm", "the time to the first token, cold and warm, by the length of the text; keystrokes; memory"),
+        ("load", "many edits at once, many connections, many requests, on a daemon of its own"),
         ("host", "the time that plgd's own loop takes in a round, without a model"),
         ("replay", "what each policy makes of real edits, at the prices of any device, without weights"),
         ("traces", "the same edits in real time: the model computes every pass, the text is the edit's"),
@@ -107,8 +111,12 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--lengths", type=_whole_numbers, metavar="N,...", help="tokens of the texts (default 500,2000,8000)"
     )
     warm.add_argument(
-        "--requests", type=whole_number, metavar="N", help="random requests on a hundred documents (default 200)"
+        "--requests",
+        type=whole_number,
+        metavar="N",
+        help="random requests on a hundred documents, of --load on a few (default 200)",
     )
+    _add_load_options(parser.add_argument_group("for --load"))
     edits = parser.add_argument_group("for --edits")
     edits.add_argument(
         "--suite",
@@ -144,6 +152,25 @@ def _add_replay_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--tokenizer", type=Path, metavar="DIR", help="a folder with a tokenizer.json (default the model's)"
     )
+
+
+def _add_load_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--parts", type=_names, metavar="NAME,...", help="of closed, open, interactive, calls, memory (default all)"
+    )
+    group.add_argument(
+        "--clients", type=_whole_numbers, metavar="N,...", help="edits at once (default 1,2,4,8; 1 is always run)"
+    )
+    group.add_argument("--n-edits", type=whole_number, metavar="N", help="edits of each loop (default 16)")
+    group.add_argument(
+        "--arrivals",
+        type=whole_number,
+        metavar="PERCENT",
+        help="random arrivals, of those that one client can have answered (default 70)",
+    )
+    group.add_argument("--connections", type=whole_number, metavar="N", help="that ask for the status (default 200)")
+    group.add_argument("--calls", type=whole_number, metavar="N", help="for the status, per second (default 2000)")
+    group.add_argument("--seconds", type=whole_number, metavar="N", help="how long they ask (default 30)")
 
 
 def find_misplaced(arguments: argparse.Namespace) -> str | None:
