@@ -8,19 +8,17 @@ A text that ends with an ending has no empty line after it: `"a\n"` has one line
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
+from io import StringIO
 
 __all__ = ("body", "common_ending", "ending", "split_lines")
-
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def split_lines(text: str) -> tuple[str, ...]:
     """Split a text into its lines, each with its ending; joining them gives the text back."""
-    return tuple(_LINE.findall(text))
+    # With this `newline`, Python's text files know exactly these endings, and leave them as they are.
+    return tuple(StringIO(text, newline=""))
 
 
 def body(line: str) -> str:
