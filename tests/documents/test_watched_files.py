@@ -16,6 +16,7 @@ def test_folders_are_watched() -> None:
     for path in (A, B, C, A):
         files.add(path)
     assert {Path("/x"), Path("/y")} == files.folders()
+    assert ({A, B}, (C,), ()) == (set(files.inside(A.parent)), files.inside(C.parent), files.inside(Path("/z")))
 
 
 def test_only_files_that_were_read_count() -> None:

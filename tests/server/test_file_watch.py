@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,19 +77,71 @@ async def test_a_saved_file_becomes_warm_again(
         assert again["head_tokens"] - 1 == again["cached_tokens"]
 
 
-@pytest.mark.parametrize("leave", [Path.unlink, lambda path: path.rename(path.with_name("b.py"))])
+def become_a_folder(path: Path) -> None:
+    """Put a folder in the file's place."""
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("leave", [Path.unlink, lambda path: path.rename(path.with_name("b.py")), become_a_folder])
 async def test_a_file_that_is_gone_is_forgotten(
     paths: Paths, machine: Machine, tmp_path: Path, leave: Callable[[Path], object]
 ) -> None:
-    """What is kept of a file goes when the file does, deleted or moved; when it is back, it is read again."""
+    """What is kept of a file goes when the file does, deleted, moved or replaced; when it is back, it is read again."""
     path = tmp_path / "a.py"
     path.write_text(TEXT)
     async with serving(paths, machine, config=EAGER), wire(paths) as client:
         await result(client, "document/warm", path=str(path))
         leave(path)
         await warm_tokens(client, path, lambda n: n == 0)
+        if path.is_dir():
+            path.rmdir()
         path.write_text(TEXT)
         await warm_tokens(client, path, lambda n: n > len(TEXT))
+
+
+@pytest.mark.parametrize("leave", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("other"))])
+async def test_a_folder_that_is_gone_is_forgotten(
+    paths: Paths, machine: Machine, tmp_path: Path, leave: Callable[[Path], object]
+) -> None:
+    """What is kept of a file goes with its folder, deleted or moved; after an edit of a new one it is watched again."""
+    path = tmp_path / "src" / "a.py"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    async with serving(paths, machine, config=EAGER), wire(paths) as client:
+        await result(client, "document/warm", path=str(path))
+        leave(path.parent)
+        await warm_tokens(client, path, lambda n: n == 0)
+        path.parent.mkdir()
+        path.write_text(TEXT)
+        await result(client, "document/warm", path=str(path))
+        path.write_text(TEXT * 2)
+        await warm_tokens(client, path, lambda n: n > 2 * len(TEXT))
+
+
+@pytest.mark.parametrize("is_above", [False, True])
+async def test_a_folder_that_is_replaced_is_watched(
+    paths: Paths, machine: Machine, tmp_path: Path, is_above: bool
+) -> None:
+    """When another folder takes the place of one, as a checkout does, its files become warm, and are watched.
+
+    Of one further above nothing is heard; that is found out by the next edit.
+    """
+    path = tmp_path / "top" / "src" / "a.py"
+    other = tmp_path / "new" / "src" / "a.py"
+    for each, text in ((path, TEXT), (other, TEXT * 2)):
+        each.parent.mkdir(parents=True)
+        each.write_text(text)
+    async with serving(paths, machine, config=EAGER), wire(paths) as client:
+        await result(client, "document/warm", path=str(path))
+        of = path.parent.parent if is_above else path.parent
+        of.rename(tmp_path / "old")
+        (tmp_path / "new" if is_above else other.parent).rename(of)
+        if is_above:
+            await result(client, "document/warm", path=str(path))
+        await warm_tokens(client, path, lambda n: n > 2 * len(TEXT))
+        path.write_text(TEXT * 3)
+        await warm_tokens(client, path, lambda n: n > 3 * len(TEXT))
 
 
 async def test_an_editors_copy_is_not_disturbed(paths: Paths, machine: Machine, tmp_path: Path) -> None:

@@ -91,6 +91,18 @@ def test_documents_do_not_chase_each_other() -> None:
     assert ["untitled:3", "untitled:0"] == [name for name, _, _ in room.store.counts.documents]
 
 
+def test_two_editors_of_a_file_do_not_chase_each_other() -> None:
+    """Of the texts that two editors hold of one file the one changed last is warm; then there is nothing to do."""
+    room = Room(WarmConfig(quiet_s=0.0, slice=50, drop_after_s=0.0))
+    room.documents.open.open(1, "untitled:1", TEXT, 0)
+    room.documents.open.open(2, "untitled:1", f"other\n{TEXT}", 0)
+    n_first = room.rest()
+    assert (True, None) == (n_first < 10, room.idle.due_in())
+    room.documents.open.close(2, "untitled:1")
+    assert 0 < room.rest() <= n_first
+    assert room.idle.due_in() is None
+
+
 def test_a_document_that_does_not_fit_is_left_alone() -> None:
     """A text that memory is too small for is tried once, and again only when it is shorter."""
     room = Room(WarmConfig(quiet_s=0.0, slice=50, drop_after_s=0.0, kv_bytes=20_000))

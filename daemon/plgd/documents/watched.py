@@ -67,6 +67,11 @@ class WatchedFiles:
         with self._lock:
             return frozenset(path.parent for path in self._files)
 
+    def inside(self, folder: Path) -> tuple[Path, ...]:
+        """Return the files of a folder."""
+        with self._lock:
+            return tuple(path for path in self._files if path.parent == folder)
+
     def changed(self) -> tuple[WatchedFile, ...]:
         """Return the files that something happened to, changed last first."""
         with self._lock:

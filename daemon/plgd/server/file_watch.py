@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -35,13 +36,13 @@ class FileWatch:
         self._on_change = on_change
         self._again = anyio.Event()
         self._stopped = False
-        self._watched: frozenset[Path] = frozenset()
+        self._watched: dict[Path, tuple[int, int]] = {}  # with what tells a folder from another of the same name
         self._unwatched: set[Path] = set()  # files read before their folder was watched
 
     def add(self, path: Path) -> None:
         """Watch a file that has just been read."""
         self._files.add(path)
-        if path.parent not in self._watched:
+        if _identity(path.parent) != self._watched.get(path.parent):
             self._unwatched.add(path)
             self._again.set()
 
@@ -54,11 +55,12 @@ class FileWatch:
         """Watch until `stop`."""
         while not self._stopped:
             self._again = anyio.Event()
-            self._watched = frozenset(folder for folder in self._files.folders() if folder.is_dir())
+            found = {folder: _identity(folder) for folder in self._files.folders()}
+            self._watched = {folder: identity for folder, identity in found.items() if identity is not None}
             if self._watched:
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._look_again)
-                    await self._watch(self._watched)
+                    await self._watch(tuple(self._watched))
             await self._again.wait()
 
     async def _look_again(self) -> None:
@@ -84,8 +86,27 @@ class FileWatch:
         )
         try:
             async for batch in changes:
-                self._tell(Path(path) for _, path in batch)
+                paths = {Path(path) for _, path in batch}
+                self._tell(paths)
+                self._replace({path for path in paths & self._watched.keys() if _identity(path) != self._watched[path]})
         except (OSError, RuntimeError) as error:
             # A folder went away, or the system watches no more of them: texts are read anew by each edit anyway.
             _LOG.info("files are not watched for now: %s", error)
-            self._watched = frozenset()
+            self._watched = {}
+
+    def _replace(self, folders: Iterable[Path]) -> None:
+        """Turn from folders that were deleted, moved or replaced to what has their names now."""
+        for folder in folders:
+            inside = self._files.inside(folder)
+            self._unwatched.update(inside)
+            self._again.set()
+            self._tell(inside)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return the device and number of a folder; None when there is none."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None

@@ -145,11 +145,14 @@ class IdleWork:
         """Yield the texts that were not prefilled yet, changed last first, those that editors hold before others."""
         if not self._store.limit_bytes:
             return
-        opened = self._documents.open.all()
-        for text in (*map(self._of_editor, opened), *map(self._of_disk, self._documents.watched.changed())):
+        opened = map(self._of_editor, self._documents.open.all())
+        seen: set[str] = set()
+        for text in (*opened, *map(self._of_disk, self._documents.watched.changed())):
+            if text.key in seen:
+                continue  # two editors hold it, or an editor and the disk: there is one state, for the first of them
+            seen.add(text.key)
             too_long = self._too_long.get(text.key)
-            is_held = text.revision[0] == _ON_DISK and any(text.key == each.key for each in opened)
-            if not is_held and self._done.get(text.key) != text.revision and (not too_long or text.length < too_long):
+            if self._done.get(text.key) != text.revision and (not too_long or text.length < too_long):
                 yield text
 
     def _of_editor(self, opened: Opened) -> _Text:
