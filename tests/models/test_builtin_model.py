@@ -15,6 +15,7 @@ from plgd.engine.mlx.adapter import merge_adapter
 from plgd.engine.mlx.adapter_file import read_adapter
 from plgd.engine.mlx.gguf import source_sha256
 from plgd.engine.mlx.load import load_model
+from plgd.engine.mlx.model import MlxModel
 from plgd.errors import UnsupportedModel
 from plgd.models.builtin import ADAPTER, SMOLLM2
 from plgd.models.folder import check_folder
@@ -43,9 +44,14 @@ Rename the variable `subtotal` to `running_total`.<|im_end|>
 REPLY = SOURCE.replace("subtotal", "running_total") + "```<|im_end|>"
 
 
-def greedy(folder: Path) -> str:
+@pytest.fixture(scope="module")
+def adapted(builtin_model_dir: Path) -> MlxModel:
+    """The model as plgd loads it, with its adapter."""
+    return load_model(builtin_model_dir, name="builtin", adapter=ADAPTER)
+
+
+def greedy(model: MlxModel, folder: Path) -> str:
     """Return the reply up to and with the first token that the model would choose otherwise."""
-    model = load_model(folder, name="builtin", adapter=ADAPTER)
     tokenizer = load_tokenizer(folder)
     given, wanted = tokenizer.encode(PROMPT), tokenizer.encode(PROMPT + REPLY)
     assert wanted[: len(given)] == given
@@ -73,9 +79,9 @@ def test_adapter_belongs_to_it() -> None:
     assert adapter.scale == 2.0
 
 
-def test_adapted_model_renames(builtin_model_dir: Path) -> None:
+def test_adapted_model_renames(adapted: MlxModel, builtin_model_dir: Path) -> None:
     """With the adapter, a rename comes back right to the last token and ends by itself."""
-    assert greedy(builtin_model_dir) == REPLY
+    assert greedy(adapted, builtin_model_dir) == REPLY
 
 
 def test_tokenizer_round_trip(builtin_model_dir: Path) -> None:
@@ -95,12 +101,11 @@ def test_adapter_is_refused_elsewhere(builtin_model_dir: Path, tmp_path: Path) -
         merge_adapter(network, ADAPTER, name="builtin", folder=tmp_path)
 
 
-def test_mlx_lm_takes_the_adapter_as_it_is(builtin_model_dir: Path) -> None:
+def test_mlx_lm_takes_the_adapter_as_it_is(adapted: MlxModel, builtin_model_dir: Path) -> None:
     """mlx-lm loads the shipped folder as an ordinary adapter, and then makes the choices that plgd's model makes."""
-    ours = load_model(builtin_model_dir, name="builtin", adapter=ADAPTER)
     loaded = mlx_lm.load(str(builtin_model_dir), adapter_path=str(ADAPTER.parent))
-    tokens = mx.array([load_tokenizer(builtin_model_dir).encode(PROMPT)])
-    expected, found = (mx.argmax(network(tokens)[0, -1]).item() for network in (ours.network, loaded[0]))
+    tokens = mx.array([load_tokenizer(builtin_model_dir).encode(SOURCE)])
+    expected, found = (mx.argmax(network(tokens)[0], axis=-1).tolist() for network in (adapted.network, loaded[0]))
     assert expected == found
 
 
