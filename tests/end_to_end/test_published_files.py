@@ -47,8 +47,8 @@ CASES = {
         lambda text: (
             text.replace("import bisect\n", "import bisect  # 😀 naïve, 日本\n").rstrip("\n").replace("\n", "\r\n")
         ),
-        "Rename the variable last_write to last_end.",
-        lambda text: re.sub(r"\blast_write\b", "last_end", text),
+        "Rename sorted_list to ordered.",
+        lambda text: re.sub(r"\bsorted_list\b", "ordered", text),
     ),
     "python default": Case(
         "idna==3.20",
@@ -118,5 +118,5 @@ def test_a_rename_keeps_the_meaning(daemon: Path, tmp_path: Path) -> None:
     done = plgd("edit", "-", "-i", case.instruction, "--name", case.name, stdin=before.encode(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     trees = [ast.dump(ast.parse(text)) for text in (before, done.stdout.decode())]
-    assert trees[1] == trees[0].replace("'last_write'", "'last_end'")
+    assert trees[1] == trees[0].replace("'sorted_list'", "'ordered'")
     assert trees[1] != trees[0]
