@@ -9,12 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from plgd.engine.mlx.gguf import convert_gguf
 from plgd.models.pull import pull
 from plgd.paths import Paths
 
 __all__ = ("builtin_model_dir", "paths")
+
+# On a busy machine everything is slow: that is no finding about the code.
+settings.register_profile("plgd", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("plgd")
 
 
 @pytest.fixture
