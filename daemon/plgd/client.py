@@ -178,7 +178,7 @@ class Client:
             case envelope.Success(result=result):
                 return envelope.decode_result(method, result)
             case envelope.Failure(error=error):
-                raise from_wire(error.code, error.message)
+                raise from_wire(error.code, error.message, error.data.retry_after_s if error.data else 0.0)
             case None:
                 raise ConnectionLost
 

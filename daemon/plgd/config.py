@@ -132,6 +132,8 @@ class DaemonConfig(Section, frozen=True):
 
     Attributes:
         queue_limit: edits that may wait or run at once.
+        client_limit: those of one client; over HTTP, of all clients together.
+        running_limit: edits of each priority that share the model at once; each keeps its KV in memory.
         connection_limit: clients connected at once.
         frame_limit: bytes of one message.
         unload_after_s: seconds without an edit until the model leaves memory; 0 keeps it.
@@ -140,6 +142,8 @@ class DaemonConfig(Section, frozen=True):
     """
 
     queue_limit: Annotated[int, Meta(ge=1, le=65536)] = 32
+    client_limit: Annotated[int, Meta(ge=1, le=65536)] = 16
+    running_limit: Annotated[int, Meta(ge=1, le=64)] = 4
     connection_limit: Annotated[int, Meta(ge=1, le=65536)] = 256
     frame_limit: Annotated[int, Meta(ge=4096, le=2**30)] = 64 * 1024 * 1024
     unload_after_s: Annotated[float, Meta(ge=0, le=_YEAR_S)] = 1800.0

@@ -20,6 +20,7 @@ from plgd.protocol.daemon import (
     DocumentInfo,
     HelloResult,
     JobInfo,
+    SharingInfo,
     StatusResult,
     StopParams,
     StopResult,
@@ -70,9 +71,11 @@ def test_status_tells_what_is_warm(daemon: FakeDaemon) -> None:
         prompt_tokens=1000,
         cached_tokens=725,
     )
-    daemon.answers(STATUS, status_result(documents=documents, warm=warm))
+    sharing = SharingInfo(joint_turns=12, joint_rows=30, joint_passes=11, most_rows=4, turns_because="a reason")
+    daemon.answers(STATUS, status_result(documents=documents, warm=warm, sharing=sharing))
     lines = plgd("status").stdout.decode().splitlines()
     assert "documents  2 seen, 1 open, 1 warm (1,200 tokens)" in lines
+    assert "sharing    12 rounds of 2.5 edits on average (11 passes); edits take turns: a reason" in lines
     assert "warm       40 MB of 2.0 GB; 3 of 4 prompts began warm (72 % of their tokens)" in lines
 
 

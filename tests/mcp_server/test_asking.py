@@ -12,7 +12,7 @@ from cli.results import edit_result
 from mcp_server.talking import answer, near_agent, refusal
 from plgd.errors import QueueFull
 from plgd.paths import Paths
-from plgd.protocol.edits import EditMode, EditParams, EditStatus, LineRange
+from plgd.protocol.edits import EditMode, EditParams, EditStatus, LineRange, Priority
 from plgd.protocol.methods import EDIT
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +37,7 @@ async def test_the_daemon_is_asked_for_the_real_file(paths: Paths, root: Path) -
         mode=EditMode.PROPOSE,
         prediction="x",
         idempotency_key="key",
+        priority=Priority.BATCH,
     )
 
 

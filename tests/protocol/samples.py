@@ -17,6 +17,7 @@ from plgd.protocol.daemon import (
     HelloResult,
     JobInfo,
     PingResult,
+    SharingInfo,
     StatusResult,
     StopParams,
     StopResult,
@@ -41,7 +42,17 @@ from plgd.protocol.documents import (
 )
 from plgd.protocol.drafting import DraftingParams, DraftSource
 from plgd.protocol.edit_many import EditManyParams, EditManyResult, FileError, FileResult
-from plgd.protocol.edits import EditDelta, EditMode, EditParams, EditPart, EditProgress, EditStatus, LineRange, Stage
+from plgd.protocol.edits import (
+    EditDelta,
+    EditMode,
+    EditParams,
+    EditPart,
+    EditProgress,
+    EditStatus,
+    LineRange,
+    Priority,
+    Stage,
+)
 from plgd.protocol.models import ModelInfo, ModelListResult, ModelParams, PullParams, PullProgress
 from plgd.protocol.sampling import SamplingParams
 from plgd.protocol.sessions import (
@@ -123,6 +134,8 @@ REQUESTS: Final = {
             show_drafts=True,
             code_edit="# ... existing code ...\nsize = 1\n",
             prediction="size = 1\n",
+            priority=Priority.BATCH,
+            deadline_ms=30000.0,
             edits=(
                 EditPart(
                     instruction="grow",
@@ -197,7 +210,15 @@ RESULTS: Final = {
         pid=4711,
         model="builtin",
         loading_percent=100.0,
-        jobs=(JobInfo(session="3f2a9c51d07be846", name="/home/me/a.py", stage=Stage.DECODE, percent=37.5),),
+        jobs=(
+            JobInfo(
+                session="3f2a9c51d07be846",
+                name="/home/me/a.py",
+                stage=Stage.DECODE,
+                percent=37.5,
+                priority=Priority.BATCH,
+            ),
+        ),
         resident_bytes=790000000,
         device_bytes=538000000,
         device="cpu",
@@ -209,6 +230,9 @@ RESULTS: Final = {
             DocumentInfo(
                 name="/home/me/a.py", version=2, n_bytes=1200, warm_tokens=420, kv_bytes=19000000, is_open=True
             ),
+        ),
+        sharing=SharingInfo(
+            turns=40, joint_turns=12, joint_rows=30, joint_passes=11, most_rows=4, turns_because="the model has none"
         ),
         warm=WarmInfo(
             kv_bytes=19000000,

@@ -8,14 +8,21 @@ from contextlib import contextmanager
 
 from plgd.engine.model import Model
 from plgd.errors import PlgdError
-from plgd.protocol.edits import Stage
-from plgd.server.scheduler import Ending, Job
-from plgd.server.worker import Idle, Worker
+from plgd.protocol.edits import Priority, Stage
+from plgd.server.job import Doing, Ending, Job
+from plgd.server.spare_time import Idle
+from plgd.server.worker import Worker
 from server.machine import PATIENCE_S, Gate, Machine
 
-__all__ = ("Record", "Steps", "steps", "submit", "working")
+__all__ = ("Record", "Steps", "after", "steps", "submit", "working")
 
 Steps = Generator[str, None, str]
+
+
+def after(event: str) -> Doing | None:
+    """Tell what a job does after an event: all read but those that say otherwise."""
+    word = event.partition(" ")[0]
+    return {"writes": Doing.WRITING, "awaits": Doing.AWAITING, "more": None}.get(word, Doing.READING)
 
 
 class Record:
@@ -59,10 +66,23 @@ def steps(*events: str, gate: Gate | None = None) -> Callable[[Model], Steps]:
 
 @contextmanager
 def working(
-    machine: Machine, *, idle: Idle | None = None, queue_limit: int = 8, unload_after_s: float = 0.0
+    machine: Machine,
+    *,
+    idle: Idle | None = None,
+    queue_limit: int = 8,
+    owner_limit: int = 8,
+    unload_after_s: float = 0.0,
 ) -> Iterator[Worker[str, str]]:
     """Run a worker; whatever the test did, its thread ends."""
-    worker: Worker[str, str] = Worker(lambda: machine, idle, queue_limit=queue_limit, unload_after_s=unload_after_s)
+    worker: Worker[str, str] = Worker(
+        lambda: machine,
+        idle,
+        doing_after=after,
+        queue_limit=queue_limit,
+        owner_limit=owner_limit,
+        n_places=4,
+        unload_after_s=unload_after_s,
+    )
     worker.start()
     try:
         yield worker
@@ -73,10 +93,16 @@ def working(
 
 
 def submit(
-    worker: Worker[str, str], work: Callable[[Model], Steps], *, model: str = "m", key: str | None = None
+    worker: Worker[str, str],
+    work: Callable[[Model], Steps],
+    *,
+    model: str = "m",
+    key: str | None = None,
+    priority: Priority = Priority.INTERACTIVE,
+    owner: str | None = None,
 ) -> tuple[Job[str, str], Record]:
     """Queue a job with an observer of its own."""
     record = Record()
-    job: Job[str, str] = Job(model=model, key=key, start=work, observer=record)
+    job: Job[str, str] = Job(model=model, key=key, start=work, observer=record, priority=priority, owner=owner)
     worker.submit(job)
     return job, record

@@ -10,7 +10,7 @@ import pytest
 from plgd.engine.model import Model
 from plgd.errors import DamagedModel, EngineError, PlgdError, QueueFull
 from plgd.protocol.edits import Stage
-from plgd.server.scheduler import Ending
+from plgd.server.job import Ending
 from server.jobs import Steps, steps, submit, working
 from server.machine import Gate, Machine
 

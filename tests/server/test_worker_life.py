@@ -9,9 +9,9 @@ import pytest
 from plgd.engine.model import Model
 from plgd.errors import ConnectionLost, EngineError, ShuttingDown
 from plgd.server.backend import Backend
-from plgd.server.scheduler import Ending
+from plgd.server.job import Ending
 from plgd.server.worker import Worker
-from server.jobs import Steps, steps, submit, working
+from server.jobs import Steps, after, steps, submit, working
 from server.machine import PATIENCE_S, Gate, Machine
 
 
@@ -148,7 +148,9 @@ def test_a_backend_that_cannot_be_made_is_an_error_of_the_job() -> None:
     def no_backend() -> Machine:
         raise ModuleNotFoundError("No module named 'mlx'")
 
-    worker: Worker[str, str] = Worker(no_backend, queue_limit=1, unload_after_s=0)
+    worker: Worker[str, str] = Worker(
+        no_backend, doing_after=after, queue_limit=1, owner_limit=1, n_places=1, unload_after_s=0
+    )
     worker.start()
     _, record = submit(worker, steps())
     outcome = record.outcome()

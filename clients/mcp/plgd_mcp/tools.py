@@ -10,7 +10,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from plgd.protocol.documents import WarmParams
-from plgd.protocol.edits import EditMode, EditParams, LineRange
+from plgd.protocol.edits import EditMode, EditParams, LineRange, Priority
 from plgd.protocol.methods import DOCUMENT_WARM, EDIT_ACCEPT
 from plgd.protocol.sessions import AcceptParams
 from plgd_mcp.asking import ask, edit, find_session
@@ -67,6 +67,7 @@ async def edit_file(
         mode=_mode(apply),
         prediction=prediction,
         idempotency_key=idempotency_key,
+        priority=Priority.BATCH,
     )
     return told(EditOutcome, await edit(ctx, roots, params))
 
@@ -97,6 +98,7 @@ async def apply_sketch(
         mode=_mode(apply),
         code_edit=code_edit,
         idempotency_key=idempotency_key,
+        priority=Priority.BATCH,
     )
     return told(EditOutcome, await edit(ctx, roots, params))
 

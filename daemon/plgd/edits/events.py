@@ -27,6 +27,7 @@ class JobProgress:
         tokens_per_s: of the reply so far, 0 before it begins.
         part: which of several edits of a text it is about, counted from 0.
         file: which of several files it is about, counted from 0.
+        awaits: another job is reading what this one's prompt begins with, too; this one goes on afterwards.
     """
 
     stage: Stage
@@ -35,6 +36,7 @@ class JobProgress:
     tokens_per_s: float = 0.0
     part: int = 0
     file: int = 0
+    awaits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

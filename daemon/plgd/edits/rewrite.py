@@ -105,7 +105,7 @@ def rewrite_steps(
     # A prompt that was read in other slices may round differently, and an exact reply is the one without all that.
     lender = None if answer.sampling.exact else warm
     while lender is not None and (n_read := lender.awaited(label, prompt.tokens)) is not None:
-        yield JobProgress(Stage.PREFILL, 100.0 * n_read / len(prompt.tokens), n_read)
+        yield JobProgress(Stage.PREFILL, 100.0 * n_read / len(prompt.tokens), n_read, awaits=True)
     with lender.lend(label, target, prompt.tokens) if lender is not None else contextlib.nullcontext() as loan:
         n_warm = loan.n_warm if loan is not None else 0
         for n_done in engine.prefill(prompt.tokens, config.engine.prefill_slice, n_warm=n_warm):

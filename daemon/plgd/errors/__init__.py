@@ -23,6 +23,8 @@ PlgdError
 │   └── FrameTooLarge, HelloFirst
 ├── BenchError                   a measurement cannot be made here
 ├── QueueFull, ShuttingDown, TooManyConnections  the daemon is alive but takes no more work
+│   └── ClientBusy               (a QueueFull)
+├── DeadlinePassed               the request was not done in its time
 └── Cancelled                    the request was cancelled
 
 A class carries the JSON-RPC error code it travels under and the exit code that the CLI gives for it;
@@ -37,6 +39,7 @@ from typing import Final
 from plgd.errors.base import PlgdError
 from plgd.errors.daemon import (
     AlreadyRunning,
+    ClientBusy,
     ConnectionLost,
     DaemonError,
     DaemonUnreachable,
@@ -71,6 +74,7 @@ from plgd.errors.protocol import (
 from plgd.errors.requests import (
     Cancelled,
     Conflict,
+    DeadlinePassed,
     DocumentLimit,
     DocumentNotOpen,
     EmptyInstruction,
@@ -95,12 +99,14 @@ __all__ = (
     "AlreadyRunning",
     "BenchError",
     "Cancelled",
+    "ClientBusy",
     "ConfigError",
     "Conflict",
     "ConnectionLost",
     "DaemonError",
     "DaemonUnreachable",
     "DamagedModel",
+    "DeadlinePassed",
     "DocumentLimit",
     "DocumentNotOpen",
     "EmptyInstruction",
@@ -151,6 +157,15 @@ def _tree(root: type[PlgdError]) -> list[type[PlgdError]]:
 BY_CODE: Final[dict[int, type[PlgdError]]] = {cls.code: cls for cls in _tree(PlgdError)}
 
 
-def from_wire(code: int, message: str) -> PlgdError:
-    """Make the exception that a JSON-RPC error stands for; an unknown code becomes `PlgdError`."""
-    return BY_CODE.get(code, PlgdError)(message)
+def from_wire(code: int, message: str, retry_after_s: float = 0.0) -> PlgdError:
+    """Make the exception that a JSON-RPC error stands for; an unknown code becomes `PlgdError`.
+
+    Args:
+        code: of the error.
+        message: of the error.
+        retry_after_s: with a queue that is full, when to try again.
+    """
+    error = BY_CODE.get(code, PlgdError)(message)
+    if isinstance(error, QueueFull):
+        error.retry_after_s = retry_after_s
+    return error

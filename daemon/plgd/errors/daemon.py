@@ -6,6 +6,7 @@ from plgd.errors.base import PlgdError
 
 __all__ = (
     "AlreadyRunning",
+    "ClientBusy",
     "ConnectionLost",
     "DaemonError",
     "DaemonUnreachable",
@@ -111,13 +112,28 @@ class ConnectionLost(DaemonError):
 
 
 class QueueFull(PlgdError):
-    """As many requests wait as the daemon takes."""
+    """As many requests wait as the daemon takes.
+
+    Attributes:
+        retry_after_s: when a place may be free, from what requests took so far; 0 when nothing is known.
+    """
 
     code = -32080
+    retry_after_s = 0.0
 
     @classmethod
     def of(cls, limit: int) -> QueueFull:
         return cls(f"{limit} requests are already waiting; try again in a moment.")
+
+
+class ClientBusy(QueueFull):
+    """As many requests of one client wait as the daemon takes from it."""
+
+    code = -32083
+
+    @classmethod
+    def of(cls, limit: int) -> ClientBusy:
+        return cls(f"{limit} requests of this client are already waiting; try again when one of them is answered.")
 
 
 class ShuttingDown(PlgdError):

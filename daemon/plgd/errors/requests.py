@@ -7,6 +7,7 @@ from plgd.errors.base import PlgdError
 __all__ = (
     "Cancelled",
     "Conflict",
+    "DeadlinePassed",
     "DocumentLimit",
     "DocumentNotOpen",
     "EmptyInstruction",
@@ -250,6 +251,19 @@ class WriteFailed(PlgdError):
     @classmethod
     def page(cls, path: str, reason: str) -> WriteFailed:
         return cls(f"The page {path} cannot be written: {reason}.")
+
+
+class DeadlinePassed(PlgdError):
+    """The request was not done by the time that its client gave it."""
+
+    code = -32084
+
+    @classmethod
+    def of(cls, deadline_ms: float) -> DeadlinePassed:
+        return cls(
+            f"The request was not done within its {deadline_ms:,.0f} ms, so it was ended; nothing was changed. "
+            "Give it a later deadline, or ask when the daemon has less to do."
+        )
 
 
 class Cancelled(PlgdError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from plgd.protocol.base import Message, Reply
-from plgd.protocol.edits import Stage
+from plgd.protocol.edits import Priority, Stage
 
 __all__ = (
     "PROTOCOL_VERSION",
@@ -17,6 +17,7 @@ __all__ = (
     "HelloResult",
     "JobInfo",
     "PingResult",
+    "SharingInfo",
     "StatusResult",
     "StopParams",
     "StopResult",
@@ -62,6 +63,7 @@ class JobInfo(Reply, frozen=True):
         stage: `queued`, `prefill`, `decode` and so on, see `Stage`.
         percent: how much of the file the reply has covered, 0 to 100.
         queue_position: while `queued`, its place in the queue, from 1; those that run are before it, too. Else 0.
+        priority: whether a person waits for it.
     """
 
     session: str
@@ -69,6 +71,27 @@ class JobInfo(Reply, frozen=True):
     stage: Stage
     percent: float
     queue_position: int = 0
+    priority: Priority = Priority.INTERACTIVE
+
+
+class SharingInfo(Reply, frozen=True):
+    """How edits have shared the model; counts are since the model was loaded.
+
+    Attributes:
+        turns: steps of one edit: slices of prompts, and rounds that were not joint.
+        joint_turns: rounds of several edits at once.
+        joint_rows: edits in all of those together.
+        joint_passes: passes of the model over the rounds of several edits; a turn can need more than one, or none.
+        most_rows: most edits in one joint turn.
+        turns_because: why rounds of several edits take turns now; empty when they are joint.
+    """
+
+    turns: int = 0
+    joint_turns: int = 0
+    joint_rows: int = 0
+    joint_passes: int = 0
+    most_rows: int = 0
+    turns_because: str = ""
 
 
 class DocumentInfo(Reply, frozen=True):
@@ -142,6 +165,7 @@ class StatusResult(Reply, frozen=True):
         n_completions: chat completions answered since start.
         documents: texts seen, longest ago first.
         warm: what is kept of them for the next edit.
+        sharing: how edits share the model.
     """
 
     state: Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
@@ -160,6 +184,7 @@ class StatusResult(Reply, frozen=True):
     n_completions: int = 0
     documents: tuple[DocumentInfo, ...] = ()
     warm: WarmInfo = WarmInfo()
+    sharing: SharingInfo = SharingInfo()
 
 
 class StopParams(Message, frozen=True):

@@ -47,6 +47,13 @@ The daemon speaks JSON-RPC 2.0 over a Unix socket, `plgd.sock` in its runtime fo
 - `$/cancelRequest` ends a request, which is then answered with the error `Cancelled`, or with its result if that was
   there first. When a client disconnects, or half-closes its socket, its requests are cancelled.
 - A client that does not read is given up when more than a message's limit waits for it.
+- **Sharing**: edits take turns on the model, or share its passes. `interactive` edits (`priority`) go before `batch`
+  ones, which still get their share ([architecture](architecture.md#sharing-the-model)). A newer edit of the same lines
+  of a file cancels the older.
+- A full queue refuses with `QueueFull`, and a client that has too much in it with `ClientBusy`; the error's data,
+  `{"retry_after_s": SECONDS}`, says when to try again.
+- An edit with a deadline (`deadline_ms`) that is not done by then ends with `DeadlinePassed`, wherever it is. What was
+  being written in that moment is written, and answered.
 - **Whatever arrives**, the daemon answers with an error or closes the connection, and serves the next client. A fuzzer
   holds it to that, with a few hundred cases in every run of the tests, and as many as wanted by
   `PYTHONPATH=tests python -m server.fuzz --cases 100000`.

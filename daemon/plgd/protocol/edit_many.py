@@ -23,7 +23,8 @@ class EditManyParams(Message, frozen=True):
         files: one edit each, as in `edit`, of different files or texts; 64 at most. A mistake in one of them refuses
             the request before anything is done.
         all_or_nothing: write every file or none, also if the daemon dies in the middle. All are `apply`, and of one
-            model. The first that comes to nothing stops the request.
+            model. The first that comes to nothing stops the request. They have the priority of the most urgent file
+            and the earliest deadline.
         idempotency_key: as in `edit`, for the request as a whole.
     """
 

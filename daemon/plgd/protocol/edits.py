@@ -30,11 +30,14 @@ __all__ = (
     "Hunk",
     "LineRange",
     "PartResult",
+    "Priority",
     "ProposerStats",
     "Stage",
 )
 
 IdempotencyKey = Annotated[str, Meta(min_length=1, max_length=256)]
+# Up to a year; a longer time is none.
+DeadlineMs = Annotated[float, Meta(gt=0, le=365 * 86_400_000)]
 
 
 class EditMode(Enum):
@@ -42,6 +45,13 @@ class EditMode(Enum):
 
     PROPOSE = "propose"
     APPLY = "apply"
+
+
+class Priority(Enum):
+    """Whether a person waits for an edit; interactive edits go before batch edits, which still get their share."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"
 
 
 class EditStatus(Enum):
@@ -120,6 +130,10 @@ class EditParams(Message, frozen=True):
         edits: several edits of the text in place of one, in this order, 64 at most; each is made of what those before
             it left. All of them succeed or nothing changes. Each has its own `instruction`, `range`, `code_edit` and
             `prediction`; the rest holds for all.
+        priority: `interactive` when a person waits for it, `batch` when not; by default `interactive` in `edit` and
+            `batch` in `edit/many`.
+        deadline_ms: how long the client waits, from the request's arrival. An edit that is not done by then ends with
+            the error `DeadlinePassed`, wherever it is, and its file is as it was.
     """
 
     instruction: str = ""
@@ -142,6 +156,8 @@ class EditParams(Message, frozen=True):
     code_edit: str | None = None
     prediction: str | None = None
     edits: tuple[EditPart, ...] = ()
+    priority: Priority | None = None
+    deadline_ms: DeadlineMs | None = None
 
 
 class Hunk(Reply, frozen=True):

@@ -49,10 +49,12 @@ class ErrorData(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         daemon_version: with `VersionMismatch`, the daemon's version of plgd.
         stopping: with `VersionMismatch`, the daemon finishes its work and exits to make room for the client's version.
+        retry_after_s: with `QueueFull` and `ClientBusy`, seconds until a place may be free, by what edits took.
     """
 
     daemon_version: str = ""
     stopping: bool = False
+    retry_after_s: float = 0.0
 
 
 class ErrorObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -34,7 +34,7 @@ from plgd.server.file_watch import FileWatch
 from plgd.server.handlers import Handlers
 from plgd.server.idle import IdleWork
 from plgd.server.instance import Instance, peer_uid
-from plgd.server.jobs import JobEvent, JobResult
+from plgd.server.jobs import JobEvent, JobResult, doing_after
 from plgd.server.kept_replies import KeptReplies
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_store import MakeModelStore, ModelStore
@@ -83,7 +83,10 @@ class Daemon:
         self._worker: Worker[JobEvent, JobResult] = Worker(
             make_backend,
             IdleWork(documents, store, config.warm, spill_folder=paths.spill_dir),
+            doing_after=doing_after,
             queue_limit=config.daemon.queue_limit,
+            owner_limit=config.daemon.client_limit,
+            n_places=config.daemon.running_limit,
             unload_after_s=config.daemon.unload_after_s,
         )
         self._lifecycle = Lifecycle()

@@ -15,13 +15,14 @@ from plgd.config import Config
 from plgd.documents.warm import WarmStore
 from plgd.edits.sampling import settle_sampling
 from plgd.errors import Cancelled
+from plgd.protocol.edits import Priority
 from plgd.protocol.models import ModelInfo
 from plgd.server.completion_feed import CompletionFeed
+from plgd.server.job import Job
 from plgd.server.job_runner import JobRunner
 from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
-from plgd.server.scheduler import Job
 
 __all__ = ("DaemonCompleter",)
 
@@ -68,6 +69,9 @@ class DaemonCompleter:
                     warm=self._store if self._config.warm.enabled else None,
                 ),
                 observer=feed,
+                # A program asks; whether a person waits behind it, nobody says.
+                priority=Priority.BATCH,
+                owner=self,
             )
             outcome = await self._runner.run(feed, session, job)
         if not isinstance(outcome, CompletionResult):

@@ -8,7 +8,7 @@ import msgspec
 
 from plgd.completions.request import CompletionText, PromptRead
 from plgd.protocol.daemon import JobInfo
-from plgd.protocol.edits import Stage
+from plgd.protocol.edits import Priority, Stage
 from plgd.server.feed import JobFeed
 from plgd.server.jobs import JobEvent
 
@@ -28,7 +28,7 @@ class CompletionFeed(JobFeed):
     def __init__(self, session: str, on_text: Callable[[str], None]) -> None:
         super().__init__()
         self._on_text = on_text
-        self._info = JobInfo(session=session, name=_NAME, stage=Stage.QUEUED, percent=0.0)
+        self._info = JobInfo(session=session, name=_NAME, stage=Stage.QUEUED, percent=0.0, priority=Priority.BATCH)
 
     @property
     def info(self) -> JobInfo:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from plgd.errors import MethodNotFound, PlgdError, VersionMismatch
+from plgd.errors import MethodNotFound, PlgdError, QueueFull, VersionMismatch
 from plgd.protocol import envelope
 from plgd.protocol.methods import Method, Notification
 
@@ -105,6 +105,8 @@ class Dispatcher:
             return Answer(envelope.encode_success(request.id, result), succeeded=True)
         except VersionRefused as refused:
             line = envelope.encode_failure(request.id, refused.error, refused.data)
+        except QueueFull as full:
+            line = envelope.encode_failure(request.id, full, envelope.ErrorData(retry_after_s=full.retry_after_s))
         except PlgdError as error:
             line = envelope.encode_failure(request.id, error)
         except Exception as error:  # noqa: BLE001  # one request's failure is no other's

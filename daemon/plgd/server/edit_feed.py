@@ -8,7 +8,7 @@ from typing import Final
 
 from plgd.edits.events import JobDelta, JobProgress
 from plgd.protocol.daemon import JobInfo
-from plgd.protocol.edits import EditDelta, EditProgress, Stage
+from plgd.protocol.edits import EditDelta, EditProgress, Priority, Stage
 from plgd.protocol.methods import EDIT_DELTA, EDIT_PROGRESS
 from plgd.server.dispatch import Call
 from plgd.server.feed import JobFeed
@@ -27,17 +27,26 @@ class EditFeed(JobFeed):
         call: the request.
         session: the edit's id.
         name: the text's name, for the status.
+        priority: the job's, for the status.
         file: which of several files it is about, counted from 0.
         clock: seconds; bounds how often progress is sent.
     """
 
     def __init__(
-        self, call: Call, session: str, name: str, clock: Callable[[], float] = time.monotonic, *, file: int = 0
+        self,
+        call: Call,
+        session: str,
+        name: str,
+        priority: Priority = Priority.INTERACTIVE,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        file: int = 0,
     ) -> None:
         super().__init__()
         self._call = call
         self._session = session
         self._name = name
+        self._priority = priority
         self._file = file
         self._clock = clock
         self._sent: EditProgress | None = None
@@ -54,6 +63,7 @@ class EditFeed(JobFeed):
             stage=latest.stage,
             percent=latest.percent,
             queue_position=latest.queue_position,
+            priority=self._priority,
         )
 
     def _wait(self, stage: Stage, percent: float, position: int) -> None:

@@ -25,10 +25,12 @@ from plgd.errors import Cancelled
 from plgd.protocol import methods
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.documents import WarmParams, WarmResult
-from plgd.protocol.edits import EditParams, EditResult, EditStatus
+from plgd.protocol.edits import EditParams, EditResult, EditStatus, Priority
+from plgd.server.deadline import Deadline
 from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed
 from plgd.server.edit_log import EditNotes, logged_edit
+from plgd.server.job import Job
 from plgd.server.job_runner import JobRunner
 from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import promised_file
@@ -36,7 +38,6 @@ from plgd.server.lifecycle import Lifecycle
 from plgd.server.many_handlers import ManyHandlers
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.repeats import Promise, Repeats
-from plgd.server.scheduler import Job
 from plgd.server.session_handlers import SessionHandlers
 from plgd.server.sessions import Sessions
 from plgd.server.worker import Worker
@@ -125,15 +126,24 @@ class EditHandlers:
         settle_drafting(params.drafting, self._config.engine)  # a mistake is told before anything is loaded
         prepared = await to_thread.run_sync(prepare, params, self._documents, call.client)
         model = notes.model = await self._models.find(params.model)
-        return await self._carry_out(call, prepared, model, received, promise)
+        return await self._carry_out(call, prepared, model, received, promise, priority=Priority.INTERACTIVE)
 
     async def _carry_out(
-        self, call: Call, prepared: PreparedEdit, model: str, received: float, promise: Promise, *, file: int = 0
+        self,
+        call: Call,
+        prepared: PreparedEdit,
+        model: str,
+        received: float,
+        promise: Promise,
+        *,
+        priority: Priority,
+        file: int = 0,
     ) -> EditResult:
         """Queue an edit that was checked, and wait for it."""
         document = prepared.document
         session = secrets.token_hex(8)
-        feed = EditFeed(call, session, document.shown(), file=file)
+        priority = prepared.params.priority or priority
+        feed = EditFeed(call, session, document.shown(), priority, file=file)
         job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=(document.path, prepared.lines) if document.path is not None else None,
@@ -148,8 +158,11 @@ class EditHandlers:
                 before_write=lambda result: promise(result, [promised_file(result)]),
             ),
             observer=feed,
+            priority=priority,
+            owner=call.client,
         )
-        outcome = await self.runner.run(feed, session, job)
+        deadline = Deadline.after(received, prepared.params.deadline_ms)
+        outcome = await self.runner.run(feed, session, job, deadline)
         self._note_read(document)
         self._lifecycle.n_edits += 1
         if isinstance(outcome, EditResult):
@@ -167,7 +180,7 @@ class EditHandlers:
         document = await to_thread.run_sync(find)
         model = await self._models.find(params.model)
         session = secrets.token_hex(8)
-        feed = EditFeed(call, session, document.shown())
+        feed = EditFeed(call, session, document.shown(), Priority.BATCH)
         job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=("warm", document.path),
@@ -179,6 +192,8 @@ class EditHandlers:
                 slice_tokens=self._config.engine.prefill_slice,
             ),
             observer=feed,
+            priority=Priority.BATCH,
+            owner=call.client,
         )
         outcome = await self.runner.run(feed, session, job)
         self._note_read(document)

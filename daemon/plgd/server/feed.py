@@ -11,8 +11,8 @@ import anyio
 from plgd.errors import PlgdError
 from plgd.protocol.daemon import JobInfo
 from plgd.protocol.edits import Stage
+from plgd.server.job import Ending
 from plgd.server.jobs import JobEvent, JobResult
-from plgd.server.scheduler import Ending
 
 __all__ = ("JobFeed",)
 

@@ -44,7 +44,7 @@ from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.model_store import MakeModelStore
 from plgd.server.repeats import Repeats
-from plgd.server.status import describe_documents, describe_warmth, say_state
+from plgd.server.status import describe_documents, describe_sharing, describe_warmth, say_state
 from plgd.server.worker import Worker
 from plgd.version import __version__
 
@@ -158,6 +158,7 @@ class Handlers:
             n_completions=self._lifecycle.n_completions,
             documents=describe_documents(self._documents, self._store.counts),
             warm=describe_warmth(self._store.counts),
+            sharing=describe_sharing(worker.sharing),
         )
 
     async def stop(self, _call: Call, params: StopParams) -> StopResult:

@@ -6,13 +6,14 @@ from typing import Protocol, TypeAlias
 
 import anyio
 
-from plgd.completions.request import CompletionEvent, CompletionResult
+from plgd.completions.request import CompletionEvent, CompletionResult, CompletionText, PromptRead
 from plgd.edits import events
 from plgd.errors import PlgdError
 from plgd.protocol.daemon import JobInfo
-from plgd.server.scheduler import Ending
+from plgd.protocol.edits import Stage
+from plgd.server.job import Doing, Ending
 
-__all__ = ("Feed", "JobEvent", "JobResult")
+__all__ = ("Feed", "JobEvent", "JobResult", "doing_after")
 
 JobEvent: TypeAlias = events.JobEvent | CompletionEvent
 JobResult: TypeAlias = events.JobResult | CompletionResult
@@ -35,3 +36,16 @@ class Feed(Protocol):
     def outcome(self) -> JobResult | PlgdError | Ending:
         """What became of the job; to be asked when it is over."""
         ...
+
+
+def doing_after(event: JobEvent) -> Doing | None:
+    """Tell what a job does after an event; None when its step is not over yet."""
+    match event:
+        case events.JobDelta():
+            return None  # the progress of the same round follows
+        case events.JobProgress(awaits=True):
+            return Doing.AWAITING
+        case events.JobProgress(stage=Stage.PREFILL) | PromptRead():
+            return Doing.READING
+        case events.JobProgress() | CompletionText():
+            return Doing.WRITING

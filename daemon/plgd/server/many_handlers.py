@@ -19,25 +19,26 @@ from plgd.edits.journal import Journal
 from plgd.edits.many import edit_many_steps
 from plgd.edits.request import PreparedEdit
 from plgd.edits.request_many import prepare_many
-from plgd.errors import Cancelled, EngineError, InputError, PlgdError, WriteFailed
+from plgd.errors import Cancelled, DeadlinePassed, EngineError, InputError, PlgdError, WriteFailed
 from plgd.protocol import methods
 from plgd.protocol.edit_many import EditManyParams, EditManyResult, FileResult, failed_file, make_many_result
-from plgd.protocol.edits import EditResult, EditStatus
+from plgd.protocol.edits import EditResult, EditStatus, Priority
+from plgd.server.deadline import Deadline
 from plgd.server.dispatch import Call, Dispatcher
 from plgd.server.edit_feed import EditFeed
+from plgd.server.job import Job
 from plgd.server.job_runner import JobRunner
 from plgd.server.jobs import JobEvent, JobResult
 from plgd.server.kept_replies import Promised, promised_file
 from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.repeats import Promise, Repeats
-from plgd.server.scheduler import Job
 from plgd.server.sessions import Sessions
 
 __all__ = ("CarryOut", "ManyHandlers")
 
 # Errors of one file; others would meet every file.
-_OF_A_FILE: Final = (InputError, WriteFailed, EngineError)
+_OF_A_FILE: Final = (InputError, WriteFailed, EngineError, DeadlinePassed)
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -46,7 +47,15 @@ class CarryOut(Protocol):
     """Queues an edit that was checked, and waits for it."""
 
     async def __call__(
-        self, call: Call, prepared: PreparedEdit, model: str, received: float, promise: Promise, *, file: int = 0
+        self,
+        call: Call,
+        prepared: PreparedEdit,
+        model: str,
+        received: float,
+        promise: Promise,
+        *,
+        priority: Priority,
+        file: int = 0,
     ) -> EditResult:
         """Return the result.
 
@@ -56,6 +65,7 @@ class CarryOut(Protocol):
             model: its model's name.
             received: when the request arrived.
             promise: told the result before the file is written.
+            priority: where the request names none.
             file: which of several files it is of.
         """
         ...
@@ -136,7 +146,8 @@ class ManyHandlers:
     ) -> EditManyResult:
         session, sessions = secrets.token_hex(8), [secrets.token_hex(8) for _ in edits]
         shown = edits[0].document.shown() + (f" and {len(edits) - 1} more" if len(edits) > 1 else "")
-        feed = EditFeed(call, session, shown)
+        priority = _most_urgent(edits)
+        feed = EditFeed(call, session, shown, priority)
         job: Job[JobEvent, JobResult] = Job(
             model=model,
             key=None,
@@ -153,8 +164,12 @@ class ManyHandlers:
                 before_write=lambda result: promise(result, _promised(result.files)),
             ),
             observer=feed,
+            priority=priority,
+            owner=call.client,
         )
-        result = await self._runner.run(feed, session, job)
+        deadlines_ms = [each.params.deadline_ms for each in edits if each.params.deadline_ms is not None]
+        deadline = Deadline.after(received, min(deadlines_ms, default=None))
+        result = await self._runner.run(feed, session, job, deadline)
         if not isinstance(result, EditManyResult):
             raise Cancelled
         self._lifecycle.n_edits += len(edits)
@@ -186,7 +201,9 @@ class ManyHandlers:
 
         for place, (edit, model) in enumerate(zip(edits, names, strict=True)):
             try:
-                result = await self._carry_out(call, edit, model, received, promise_more, file=place)
+                result = await self._carry_out(
+                    call, edit, model, received, promise_more, priority=Priority.BATCH, file=place
+                )
                 files.append(FileResult(result=result))
             except Cancelled:
                 if not _promised(files):
@@ -207,6 +224,11 @@ def _promised(files: Sequence[FileResult]) -> list[Promised]:
         for each in files
         if each.result is not None and each.result.status is EditStatus.APPLIED
     ]
+
+
+def _most_urgent(edits: Sequence[PreparedEdit]) -> Priority:
+    is_urgent = any(each.params.priority is Priority.INTERACTIVE for each in edits)
+    return Priority.INTERACTIVE if is_urgent else Priority.BATCH
 
 
 def _is_answer(result: EditManyResult) -> bool:

@@ -1,91 +1,59 @@
-"""Who gets the model next: a bounded queue, a few jobs that take turns, and the newest edit of a range wins."""
+"""Who gets the model next: a bounded queue, places for a few jobs at once, and the order of their turns."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Hashable
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Final, Generic, TypeVar
 
-from plgd.engine.model import Model
-from plgd.errors import PlgdError, QueueFull
-from plgd.protocol.edits import Stage
+from plgd.errors import ClientBusy, QueueFull
+from plgd.protocol.edits import Priority
+from plgd.server.job import Doing, Ending, Job
+from plgd.server.waiting_line import WaitingLine
 
-__all__ = ("Ending", "Job", "Observer", "Scheduler")
+__all__ = ("BATCH_SHARE", "Scheduler")
 
 EventT = TypeVar("EventT")
-EventT_contra = TypeVar("EventT_contra", contravariant=True)
 ResultT = TypeVar("ResultT")
-ResultT_contra = TypeVar("ResultT_contra", contravariant=True)
 
-
-class Ending(Enum):
-    """Why a job is to end before its time."""
-
-    CANCELLED = "cancelled"
-    REPLACED = "replaced"
-
-
-class Observer(Protocol[EventT_contra, ResultT_contra]):
-    """Hears what becomes of a job. Called on whichever thread acts, so it must return at once and not call back."""
-
-    def waiting(self, stage: Stage, percent: float, position: int) -> None:
-        """The job waits in the queue (position from 1) or for its model to load (position 0)."""
-        ...
-
-    def happened(self, event: EventT_contra) -> None:
-        """The job yielded an event."""
-        ...
-
-    def ended(self, outcome: ResultT_contra | PlgdError | Ending) -> None:
-        """The job is over; what is said after the first time does not count."""
-        ...
-
-
-@dataclass(eq=False, slots=True)
-class Job(Generic[EventT, ResultT]):
-    """A piece of work on the model that is done in steps.
-
-    Attributes:
-        model: the name of the model that it needs.
-        key: of two jobs with the same key the newer wins; `None` never competes.
-        start: makes the generator; each `next` is one round or one slice of prefill, and closing it cancels.
-        observer: hears what becomes of it.
-        ending: set when it is to end at its next turn.
-    """
-
-    model: str
-    key: Hashable | None
-    start: Callable[[Model], Generator[EventT, None, ResultT]]
-    observer: Observer[EventT, ResultT]
-    ending: Ending | None = None
-    steps: Generator[EventT, None, ResultT] | None = field(default=None, repr=False)
+# One turn of so many is the batch jobs' while interactive ones write; see decision 0021.
+BATCH_SHARE: Final = 4
 
 
 class Scheduler(Generic[EventT, ResultT]):
     """Orders jobs. Knows nothing of threads and time: its caller holds a lock.
 
-    A job waits until one of `n_turns` places is free and its model is loaded; the jobs in those places take turns.
-    Jobs start in the order of their arrival. When the next needs another model, it waits until the places are empty
-    and later ones wait behind it, so that two models cannot starve each other.
+    A job waits until a place of its priority is free and its model is loaded. Batch jobs cannot keep interactive ones
+    out: each priority has `n_places` of its own. When the next in line needs another model, it waits until all places
+    are empty and those behind it wait, too, so that two models cannot starve each other.
+
+    The jobs in the places take turns, the one whose last turn is longest ago first:
+
+    - While an interactive job reads its prompt, batch jobs wait. When it has its first token, a batch turn follows.
+    - While interactive jobs only write, one turn of `BATCH_SHARE` is a batch job's.
+    - A job that waits for what another reads lends it its priority.
+
+    A turn is one step of one job, or, together, one round of all that write.
 
     Args:
         limit: jobs that may wait or run at once.
-        n_turns: jobs that may run at once; each keeps its KV in memory.
+        n_places: jobs of each priority that may run at once; each keeps its KV in memory.
+        owner_limit: jobs of one owner that may wait or run at once.
     """
 
-    def __init__(self, *, limit: int, n_turns: int) -> None:
+    def __init__(self, *, limit: int, n_places: int, owner_limit: int) -> None:
         self._limit = limit
-        self._n_turns = n_turns
-        self._waiting: deque[Job[EventT, ResultT]] = deque()
+        self._n_places = n_places
+        self._owner_limit = owner_limit
+        self._line: WaitingLine[EventT, ResultT] = WaitingLine()
         self._running: list[Job[EventT, ResultT]] = []
-        self._turn = 0  # index of the running job whose turn is next
+        self._n_turns = 0
+        self._n_since_batch = 0  # turns of interactive jobs since the last of a batch job
+        self._owes_batch = False  # an interactive job has read its prompt since then
 
     @property
     def waiting(self) -> tuple[Job[EventT, ResultT], ...]:
         """Jobs in the queue, the next to start first."""
-        return tuple(self._waiting)
+        return tuple(self._line)
 
     @property
     def running(self) -> tuple[Job[EventT, ResultT], ...]:
@@ -93,65 +61,119 @@ class Scheduler(Generic[EventT, ResultT]):
         return tuple(self._running)
 
     def add(self, job: Job[EventT, ResultT]) -> tuple[Job[EventT, ResultT], ...]:
-        """Append a job to the queue.
+        """Put a job into the queue.
 
         Returns:
             The jobs that it replaced in the queue; they will not run. Replaced jobs that run get their `ending`.
 
         Raises:
             QueueFull: the limit is reached; nothing was replaced.
+            ClientBusy: the limit of the job's owner is; nothing was replaced.
         """
-        older = [other for other in self._waiting if job.key is not None and other.key == job.key]
-        if len(self._waiting) + len(self._running) - len(older) >= self._limit:
+        older = [other for other in self._line if job.key is not None and other.key == job.key]
+        staying = [other for other in (*self._line, *self._running) if other not in older]
+        if len(staying) >= self._limit:
             raise QueueFull.of(self._limit)
+        if job.owner is not None and sum(other.owner is job.owner for other in staying) >= self._owner_limit:
+            raise ClientBusy.of(self._owner_limit)
         for other in older:
-            self._waiting.remove(other)
+            self._line.remove(other)
         for other in self._running:
             if job.key is not None and other.key == job.key and other.ending is None:
                 other.ending = Ending.REPLACED
-        self._waiting.append(job)
+        self._line.add(job)
         return tuple(older)
 
-    def cancel(self, job: Job[EventT, ResultT]) -> bool:
+    def cancel(self, job: Job[EventT, ResultT], ending: Ending = Ending.CANCELLED) -> bool:
         """End a job. True: it only waited and is gone; otherwise it ends at its next turn, if it has not ended yet."""
-        if job in self._waiting:
-            self._waiting.remove(job)
+        if job in self._line:
+            self._line.remove(job)
             return True
         if job.ending is None:
-            job.ending = Ending.CANCELLED
+            job.ending = ending
         return False
 
-    def next_turn(self, loaded: str | None) -> Job[EventT, ResultT] | None:
-        """Return the running job whose turn it is, after starting what can start; one that is to end goes first.
+    def next_turn(self, loaded: str | None, *, together: bool = False) -> tuple[Job[EventT, ResultT], ...]:
+        """Return the jobs whose turn it is, after starting what can start; one that is to end comes first and alone.
 
         Args:
             loaded: the name of the model in memory.
+            together: whether rounds of several jobs can be one pass.
         """
-        while self._waiting and self._waiting[0].model == loaded and len(self._running) < self._n_turns:
-            self._running.append(self._waiting.popleft())
+        self._let_in(loaded)
         for job in self._running:
             if job.ending is not None:
-                return job
+                return (job,)
         if not self._running:
-            return None
-        turn = self._turn % len(self._running)
-        self._turn = turn + 1
-        return self._running[turn]
+            return ()
+        chosen = min(self._entitled(), key=lambda job: job.last_turn)
+        turn = self._with_others(chosen) if together and chosen.doing is Doing.WRITING else (chosen,)
+        self._n_turns += 1
+        for job in turn:
+            job.last_turn = self._n_turns
+        if chosen.priority is Priority.BATCH:
+            self._n_since_batch, self._owes_batch = 0, False
+        else:
+            self._n_since_batch += 1
+        return turn
+
+    def note(self, job: Job[EventT, ResultT], doing: Doing) -> None:
+        """Take note of what a running job does next."""
+        if job.doing is not Doing.WRITING and doing is Doing.WRITING:
+            self._has_read(job)
+        job.doing = doing
 
     def wanted_model(self) -> str | None:
         """Return the model that must be loaded before anything can run; `None` while a job runs or none waits."""
-        return self._waiting[0].model if self._waiting and not self._running else None
+        return next((job.model for job in self._line), None) if not self._running else None
 
     def remove(self, job: Job[EventT, ResultT]) -> None:
         """Take out a running job that is over."""
-        place = self._running.index(job)
-        del self._running[place]
-        if place < self._turn:
-            self._turn -= 1
+        self._running.remove(job)
+        if job.doing is not Doing.WRITING:
+            self._has_read(job)
 
     def take_waiting(self, model: str | None = None) -> tuple[Job[EventT, ResultT], ...]:
         """Take the jobs that wait for a model, or all that wait, out of the queue."""
-        taken = tuple(job for job in self._waiting if model is None or job.model == model)
+        taken = tuple(job for job in self._line if model is None or job.model == model)
         for job in taken:
-            self._waiting.remove(job)
+            self._line.remove(job)
         return taken
+
+    def _let_in(self, loaded: str | None) -> None:
+        for job in tuple(self._line):
+            if job.model != loaded:
+                return
+            if sum(other.priority is job.priority for other in self._running) < self._n_places:
+                self._line.remove(job)
+                self._running.append(job)
+
+    def _has_read(self, job: Job[EventT, ResultT]) -> None:
+        if job.priority is Priority.INTERACTIVE:
+            self._owes_batch = True
+
+    def _entitled(self) -> Sequence[Job[EventT, ResultT]]:
+        """Return the jobs of which one is next."""
+        urgent = [job for job in self._running if job.priority is Priority.INTERACTIVE]
+        others = [job for job in self._running if job.priority is Priority.BATCH]
+        if not urgent or not others:
+            return self._running
+        if self._owes_batch:
+            return others
+        if any(job.doing is Doing.AWAITING for job in urgent):
+            urgent += [job for job in others if job.doing is Doing.READING]
+        elif self._n_since_batch >= BATCH_SHARE - 1 and not self._somebody_reads():
+            return others
+        return urgent
+
+    def _somebody_reads(self) -> bool:
+        return any(job.priority is Priority.INTERACTIVE and job.doing is not Doing.WRITING for job in self._running)
+
+    def _with_others(self, chosen: Job[EventT, ResultT]) -> tuple[Job[EventT, ResultT], ...]:
+        """Return all whose rounds go into one pass with the chosen one's."""
+        alone = chosen.priority is Priority.INTERACTIVE and self._somebody_reads()
+        return tuple(
+            job
+            for job in self._running
+            if job.doing is Doing.WRITING and not (alone and job.priority is Priority.BATCH)
+        )

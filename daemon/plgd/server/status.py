@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias
 
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmCounts
-from plgd.protocol.daemon import DocumentInfo, JobInfo, WarmInfo
+from plgd.protocol.daemon import DocumentInfo, JobInfo, SharingInfo, WarmInfo
 from plgd.protocol.edits import Stage
-from plgd.server.worker import WorkerState
+from plgd.server.resident import WorkerState
+from plgd.server.sharing import SharingCounts
 
-__all__ = ("State", "describe_documents", "describe_warmth", "say_state")
+__all__ = ("State", "describe_documents", "describe_sharing", "describe_warmth", "say_state")
 
 State: TypeAlias = Literal["idle", "loading", "ready", "busy", "failed", "stopping"]
 
@@ -71,4 +72,16 @@ def describe_warmth(counts: WarmCounts) -> WarmInfo:
         spill_hits=counts.spill.n_hits,
         spill_refused=counts.spill.n_refused,
         spill_unwritten=counts.spill.n_unwritten,
+    )
+
+
+def describe_sharing(sharing: SharingCounts) -> SharingInfo:
+    """Describe how edits share the model."""
+    return SharingInfo(
+        turns=sharing.n_turns,
+        joint_turns=sharing.n_joint_turns,
+        joint_rows=sharing.n_joint_rows,
+        joint_passes=sharing.n_joint_passes,
+        most_rows=sharing.most_rows,
+        turns_because=sharing.turns_because,
     )

@@ -6,88 +6,31 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Generic, Literal, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
-from plgd.engine.model import Model
-from plgd.errors import Cancelled, ConnectionLost, EngineError, PlgdError, ShuttingDown
+from plgd.errors import ConnectionLost, QueueFull, ShuttingDown
 from plgd.protocol.edits import Stage
-from plgd.server.backend import Backend, Device, MakeBackend
-from plgd.server.scheduler import Ending, Job, Scheduler
+from plgd.server.backend import Backend, MakeBackend
+from plgd.server.job import Doing, Ending, Job
+from plgd.server.job_lengths import JobLengths
+from plgd.server.resident import Resident, WorkerState
+from plgd.server.scheduler import Scheduler
+from plgd.server.spare_time import Idle, Nothing
+from plgd.server.turn import Over, Turns
 
-__all__ = ("Idle", "Worker", "WorkerState")
+__all__ = ("Worker",)
 
 EventT = TypeVar("EventT")
 ResultT = TypeVar("ResultT")
 ValueT = TypeVar("ValueT")
 
-# Jobs that take turns. Each keeps the KV of its prompt in memory, and each slows the others down.
-_N_TURNS: Final = 4
 # After a failure that nobody foresaw: should it repeat itself, the log grows slowly and other threads get their turn.
 _PAUSE_S: Final = 0.1
 
 _LOG: Final = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerState:
-    """What the worker was doing when it last said so; read by anybody, replaced as a whole.
-
-    Attributes:
-        phase: `idle` without a model, `ready` with one, `failed` when the last load failed.
-        model: in memory or on its way there; empty when none.
-        loading_percent: 0 to 100 while loading.
-        error: why the last load failed.
-        device: `cpu`, `metal` or `cuda`; empty until the first load.
-        device_bytes: held by arrays after the last load or job.
-    """
-
-    phase: Literal["idle", "loading", "ready", "failed"] = "idle"
-    model: str = ""
-    loading_percent: float = 100.0
-    error: str = ""
-    device: str = ""
-    device_bytes: int = 0
-
-
-class Idle(Protocol):
-    """What there is to do while nobody waits. Called on the worker's thread; `due_in` must return at once."""
-
-    def loaded(self, model: Model, device: Device) -> None:
-        """A model is in memory now."""
-        ...
-
-    def unloaded(self) -> None:
-        """The model leaves memory."""
-        ...
-
-    def due_in(self) -> float | None:
-        """Return the seconds until there is something to do with the model; None when there is nothing."""
-        ...
-
-    def step(self, model: Model) -> bool:
-        """Do a short piece of it and return whether memory was let go."""
-        ...
-
-
-class _Nothing:
-    """Nothing to do."""
-
-    def loaded(self, model: Model, device: Device) -> None:
-        """Take note of nothing."""
-
-    def unloaded(self) -> None:
-        """Let go of nothing."""
-
-    def due_in(self) -> None:
-        """Return None."""
-
-    def step(self, model: Model) -> bool:  # noqa: ARG002  # there is nothing to do with it
-        """Do nothing."""
-        return False
 
 
 class Worker(Generic[EventT, ResultT]):
@@ -98,30 +41,42 @@ class Worker(Generic[EventT, ResultT]):
     Args:
         make_backend: makes what loads models.
         idle: what there is to do while nobody waits; nothing when left out.
+        doing_after: tells by an event what its job does next; None when its step is not over yet.
         queue_limit: jobs that may wait or run at once.
+        owner_limit: jobs of one owner that may wait or run at once.
+        n_places: jobs of each priority that may run at once.
         unload_after_s: seconds without a job until the model leaves memory; 0 keeps it.
     """
 
     def __init__(
-        self, make_backend: MakeBackend, idle: Idle | None = None, *, queue_limit: int, unload_after_s: float
+        self,
+        make_backend: MakeBackend,
+        idle: Idle | None = None,
+        *,
+        doing_after: Callable[[EventT], Doing | None],
+        queue_limit: int,
+        owner_limit: int,
+        n_places: int,
+        unload_after_s: float,
     ) -> None:
-        self._make_backend = make_backend
-        self._idle: Idle = idle or _Nothing()
+        self._idle: Idle = idle or Nothing()
+        self._resident = Resident(make_backend, self._idle)
+        self._turns: Turns[EventT, ResultT] = Turns(doing_after)
         self._unload_after_s = unload_after_s
-        self._scheduler: Scheduler[EventT, ResultT] = Scheduler(limit=queue_limit, n_turns=_N_TURNS)
+        self._scheduler: Scheduler[EventT, ResultT] = Scheduler(
+            limit=queue_limit, n_places=n_places, owner_limit=owner_limit
+        )
+        self._lengths = JobLengths()
         self._errands: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._closing = False
-        self._backend: Backend | None = None
-        self._model: Model | None = None
         self._used_at = time.monotonic()
-        self._state = WorkerState()
         self._thread = threading.Thread(target=self._run, name="plgd-worker", daemon=True)
 
     @property
     def state(self) -> WorkerState:
         """What the worker is doing."""
-        return self._state
+        return self._resident.state
 
     def start(self) -> None:
         """Start the thread."""
@@ -131,22 +86,27 @@ class Worker(Generic[EventT, ResultT]):
         """Queue a job.
 
         Raises:
-            QueueFull: too many jobs wait or run.
+            QueueFull: too many jobs wait or run, or too many of the job's owner; it says when to try again.
             ShuttingDown: the worker is closing.
         """
         with self._changed:
             if self._closing:
                 raise ShuttingDown
-            for replaced in self._scheduler.add(job):
-                replaced.observer.ended(Ending.REPLACED)
+            try:
+                replaced = self._scheduler.add(job)
+            except QueueFull as error:
+                error.retry_after_s = self._lengths.next_end_s(len(self._scheduler.running))
+                raise
+            for older in replaced:
+                older.observer.ended(Ending.REPLACED)
             self._announce()
             self._changed.notify()
 
-    def cancel(self, job: Job[EventT, ResultT]) -> None:
+    def cancel(self, job: Job[EventT, ResultT], ending: Ending = Ending.CANCELLED) -> None:
         """End a job: at once when it waits, else after its current step."""
         with self._changed:
-            if self._scheduler.cancel(job):
-                job.observer.ended(Ending.CANCELLED)
+            if self._scheduler.cancel(job, ending):
+                job.observer.ended(ending)
                 self._announce()
 
     def cancel_all(self) -> None:
@@ -170,7 +130,7 @@ class Worker(Generic[EventT, ResultT]):
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                future.set_result(errand(self._need_backend()))
+                future.set_result(errand(self._resident.backend))
             except Exception as error:  # noqa: BLE001  # it belongs to whoever waits for the future
                 future.set_exception(error)
 
@@ -212,27 +172,21 @@ class Worker(Generic[EventT, ResultT]):
                 # Whoever waits for the work has heard of its failure; this is about what comes after it.
                 _LOG.exception("the worker goes on after an unexpected error")
                 time.sleep(_PAUSE_S)
-        if self._model is not None:
-            self._idle.unloaded()
-        self._model = None
+        self._resident.forget()
 
     def _next_work(self) -> Callable[[], None] | None:
         with self._changed:
             while True:
                 if self._errands:
                     return self._errands.popleft()
-                waiting = self._scheduler.waiting
-                job = self._scheduler.next_turn(self._state.model if self._model is not None else None)
-                if self._scheduler.waiting != waiting:
-                    self._announce()
-                if job is not None:
-                    return partial(self._step, job)
+                if jobs := self._next_turn():
+                    return partial(self._take_turn, jobs)
                 wanted = self._scheduler.wanted_model()
                 if wanted is not None:
                     return partial(self._load, wanted)
                 if self._closing:
                     return None
-                work_s = self._idle.due_in() if self._model is not None else None
+                work_s = self._idle.due_in() if self._resident.model is not None else None
                 if work_s is not None and work_s <= 0:
                     return self._work_idly
                 idle_s = self._unload_in()
@@ -241,116 +195,77 @@ class Worker(Generic[EventT, ResultT]):
                 waits = [wait for wait in (work_s, idle_s) if wait is not None]
                 self._changed.wait(min(*waits, threading.TIMEOUT_MAX) if waits else None)
 
+    def _next_turn(self) -> Sequence[Job[EventT, ResultT]]:
+        n_waiting = len(self._scheduler.waiting)
+        jobs = self._scheduler.next_turn(self._resident.name, together=self._resident.is_joint)
+        if len(self._scheduler.waiting) != n_waiting:
+            self._announce()
+        return jobs
+
     def _unload_in(self) -> float | None:
-        if self._model is None or not self._unload_after_s:
+        if self._resident.model is None or not self._unload_after_s:
             return None
         return self._used_at + self._unload_after_s - time.monotonic()
 
-    def _step(self, job: Job[EventT, ResultT]) -> None:
-        outcome: ResultT | PlgdError | Ending
-        try:
-            if job.ending is not None:
-                if job.steps is not None:
-                    job.steps.close()
-                outcome = job.ending
-            else:
-                if job.steps is None:
-                    job.steps = job.start(self._model_in_memory())
-                job.observer.happened(next(job.steps))
-                return
-        except StopIteration as done:
-            outcome = done.value
-        except Cancelled:
-            outcome = Ending.CANCELLED
-        except PlgdError as error:
-            outcome = error
-        except Exception as error:  # noqa: BLE001  # whatever fails in one job, the daemon lives
-            _LOG.exception("a job failed")
-            outcome = EngineError.during("the edit", _reason(error))
+    def _take_turn(self, jobs: Sequence[Job[EventT, ResultT]]) -> None:
+        now = time.monotonic()
+        for job in jobs:
+            job.started_at = job.started_at or now
+        made = self._turns.run(jobs, self._resident.need_model)
+        is_any_over = False
+        with self._changed:
+            for job, each in zip(jobs, made, strict=True):
+                if isinstance(each, Doing):
+                    self._scheduler.note(job, each)
+                else:
+                    is_any_over = True
+                    self._end(job, each)
+            if is_any_over:
+                self._announce()
+        # The lock is not held: the model may have to run to find out how jobs can share it.
+        self._resident.note_turn(len(jobs), len(self._scheduler.running))
+        if is_any_over:
+            self._resident.look_at_device()
+
+    def _end(self, job: Job[EventT, ResultT], over: Over[ResultT]) -> None:
+        """Say what became of a running job; the lock is held."""
         job.steps = None
         self._used_at = time.monotonic()
-        with self._changed:
-            self._scheduler.remove(job)
-            job.observer.ended(outcome)
-            self._announce()
-        self._look_at_device()
+        self._scheduler.remove(job)
+        if not isinstance(over.outcome, Ending):
+            self._lengths.note(self._used_at - job.started_at)
+        job.observer.ended(over.outcome)
 
     def _work_idly(self) -> None:
-        if self._idle.step(self._model_in_memory()):
-            self._need_backend().release()
-            self._look_at_device()
+        if self._idle.step(self._resident.need_model()):
+            self._resident.backend.release()
+            self._resident.look_at_device()
         self._used_at = time.monotonic()
 
     def _load(self, name: str) -> None:
-        started = time.monotonic()
-        # The old model goes first: two seldom fit.
-        self._drop_model()
-        self._state = replace(self._state, phase="loading", model=name, loading_percent=0.0, error="")
-        self._loading_reached(0.0)
-        try:
-            self._model = self._need_backend().load(name, self._loading_reached)
-        except PlgdError as error:
-            self._load_failed(name, error)
-        except Exception as error:  # noqa: BLE001  # a damaged model can fail in any way; the daemon lives
-            _LOG.exception("model %s did not load", name)
-            self._load_failed(name, EngineError.during("loading", _reason(error)))
-        else:
-            _LOG.info("model %s loaded in %.1f s", name, time.monotonic() - started)
-            self._state = replace(self._state, phase="ready", model=name, loading_percent=100.0)
-            self._used_at = time.monotonic()
-            self._idle.loaded(self._model, self._need_backend().device())
-            self._look_at_device()
+        error = self._resident.load(name, self._loading_goes_on)
+        self._used_at = time.monotonic()
+        if error is not None:
+            with self._changed:
+                for job in self._scheduler.take_waiting(name):
+                    job.observer.ended(error)
+                self._announce()
 
-    def _loading_reached(self, percent: float) -> None:
-        self._state = replace(self._state, loading_percent=percent)
+    def _loading_goes_on(self) -> None:
         with self._changed:
             if self._closing:
                 raise ShuttingDown
             self._announce()
 
-    def _load_failed(self, name: str, error: PlgdError) -> None:
-        _LOG.error("model %s: %s", name, error)
-        self._state = replace(self._state, phase="failed", model="", loading_percent=100.0, error=error.message)
-        with self._changed:
-            for job in self._scheduler.take_waiting(name):
-                job.observer.ended(error)
-            self._announce()
-
     def _unload(self) -> None:
-        _LOG.info("model %s leaves memory after %.0f s without work", self._state.model, self._unload_after_s)
-        self._drop_model()
-        self._state = replace(self._state, phase="idle", model="")
-        self._look_at_device()
-
-    def _drop_model(self) -> None:
-        if self._model is not None:
-            self._idle.unloaded()
-            self._model = None
-            self._need_backend().release()
-
-    def _look_at_device(self) -> None:
-        device = self._need_backend().device()
-        self._state = replace(self._state, device=device.kind, device_bytes=device.active_bytes)
-
-    def _need_backend(self) -> Backend:
-        if self._backend is None:
-            self._backend = self._make_backend()
-        return self._backend
-
-    def _model_in_memory(self) -> Model:
-        if self._model is None:
-            raise EngineError.during("the edit", "its model is not in memory")
-        return self._model
+        _LOG.info("model %s leaves memory after %.0f s without work", self._resident.name, self._unload_after_s)
+        self._resident.unload()
 
     def _announce(self) -> None:
         """Tell every waiting job where it stands; the lock is held."""
-        state = self._state
+        state = self._resident.state
         for position, job in enumerate(self._scheduler.waiting, 1):
             if state.phase == "loading" and job.model == state.model:
                 job.observer.waiting(Stage.LOADING, state.loading_percent, 0)
             else:
                 job.observer.waiting(Stage.QUEUED, 0.0, position)
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

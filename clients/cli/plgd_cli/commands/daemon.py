@@ -12,7 +12,7 @@ from plgd.config import load_config
 from plgd.errors import ConfigError, DaemonError, DaemonUnreachable, VersionMismatch
 from plgd.paths import Paths
 from plgd.protocol.base import NoParams
-from plgd.protocol.daemon import DocumentInfo, StatusResult, StopParams, WarmInfo
+from plgd.protocol.daemon import DocumentInfo, SharingInfo, StatusResult, StopParams, WarmInfo
 from plgd.protocol.methods import STATUS, STOP
 from plgd_cli.ask import ask
 from plgd_cli.output import report, say, write
@@ -135,6 +135,17 @@ def _on_disk(warm: WarmInfo) -> str:
     return ", ".join(parts)
 
 
+def _sharing(sharing: SharingInfo) -> str:
+    """Say how rounds of several edits went, once there were any."""
+    parts = []
+    if sharing.joint_turns:
+        rows = sharing.joint_rows / sharing.joint_turns
+        parts.append(f"{sharing.joint_turns:,} rounds of {rows:.1f} edits on average ({sharing.joint_passes:,} passes)")
+    if sharing.turns_because:
+        parts.append(f"edits take turns: {sharing.turns_because}")
+    return "; ".join(parts)
+
+
 def _as_table(status: StatusResult) -> str:
     loading = f" {status.loading_percent:.0f} %" if status.state == "loading" else ""
     rows = [
@@ -146,6 +157,7 @@ def _as_table(status: StatusResult) -> str:
         ("edits", f"{status.n_edits:,} answered"),
         ("completions", f"{status.n_completions:,} answered" if status.n_completions else ""),
         *(("job", f"{job.name}, {job.stage.value} {job.percent:.0f} %") for job in status.jobs),
+        ("sharing", _sharing(status.sharing)),
         ("documents", _documents(status.documents)),
         ("warm", _warmth(status.warm)),
         ("on disk", _on_disk(status.warm)),
