@@ -135,6 +135,7 @@ class Together:
     Attributes:
         counts: what came of turns.
         costs: as given; may be replaced between turns.
+        refused: why jobs take turns, empty where they share passes; None until a turn has asked. Anybody may read it.
     """
 
     def __init__(
@@ -146,6 +147,7 @@ class Together:
     ) -> None:
         self.counts = TogetherCounts()
         self.costs = costs
+        self.refused: str | None = None
         self._passes = passes
         self._clock = clock
         self._hub: greenlet | None = None
@@ -167,7 +169,7 @@ class Together:
         Returns:
             For each what it returned or, for it alone, what it raised; `StopIteration` is one of these.
         """
-        if self._passes is None or len(steps) < 2 or self._hub is not None or self._passes.refusal:
+        if len(steps) < 2 or self._hub is not None or not self._can_join():
             return [_outcome_of(step) for step in steps]
         self.counts.n_turns += 1
         self._n_rest = max(0, self._n_rest - 1)
@@ -182,6 +184,11 @@ class Together:
         finally:
             self._end_turn(rows, company)
         return [row.outcome for row in rows]
+
+    def _can_join(self) -> bool:
+        if self.refused is None:
+            self.refused = self.refusal
+        return not self.refused
 
     def takes(self, width: int) -> bool:
         """Tell whether a pass of so many tokens would wait for others: a turn goes on, and it is narrow enough."""

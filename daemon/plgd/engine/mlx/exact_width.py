@@ -14,7 +14,8 @@ from typing import Any, Final
 import mlx.core as mx
 from mlx.utils import tree_flatten
 
-from plgd.engine.mlx.target import Forward, MlxTarget
+from plgd.engine.mlx.passes import Forward
+from plgd.engine.mlx.target import MlxTarget
 
 __all__ = ("find_exact_width",)
 

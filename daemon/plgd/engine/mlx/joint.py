@@ -10,10 +10,11 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_flatten
 
+from plgd.engine.mlx.mixers import Mixers, NotFlat
+from plgd.engine.mlx.passes import Forward
 from plgd.engine.mlx.rollback import copy_state, leaves_of
 from plgd.engine.mlx.rows import Layout, join_caches, teach
 from plgd.engine.mlx.shapes import FixedShapes
-from plgd.engine.mlx.target import Forward
 from plgd.engine.together import Pass
 
 __all__ = ("JointNetwork",)
@@ -53,12 +54,38 @@ class JointNetwork:
 
     @cached_property
     def refusal(self) -> str:
-        """Why the network runs no joint passes; empty when it does. Found out on first use, in a dozen small passes."""
+        """Why the network runs no joint passes; empty when it does. Found out on first use, in a few dozen passes."""
+        return self._probed[0]
+
+    @property
+    def by_rows(self) -> Sequence[str]:
+        """The modules of the network that run row by row in a joint pass, by the names of their classes."""
+        return self._probed[1]
+
+    @cached_property
+    def _probed(self) -> tuple[str, Sequence[str]]:
         try:
             teach(self._network)
-            return self._probe()
+            mixers = Mixers(self._network)
+            refusal = self._find_refusal(mixers)
         except Exception as error:  # noqa: BLE001  # a network may do anything with rows that it knows nothing of
-            return f"{type(error).__name__}: {error}"
+            return _say(error), ()
+        return refusal, sorted(mixers.by_rows)
+
+    def _find_refusal(self, mixers: Mixers) -> str:
+        """Probe until nothing is left that would have to run row by row."""
+        while True:
+            try:
+                refusal = self._probe()
+            except NotFlat as error:
+                if error.kind in mixers.by_rows:
+                    raise
+                mixers.by_rows.add(error.kind)
+                mixers.by_rows.discard(error.inner)
+                continue
+            if not refusal or mixers.by_rows >= mixers.innermost:
+                return refusal
+            mixers.by_rows |= mixers.innermost
 
     def run(self, passes: Sequence[Pass]) -> Sequence[mx.array]:
         """Run passes as one; returns each one's logits [1, T, V]."""
@@ -94,6 +121,11 @@ class JointNetwork:
             if not all(map(_agree_caches, alone, joint)):
                 return "a joint pass leaves other states behind than the same passes alone"
         return ""
+
+
+def _say(error: Exception) -> str:
+    """Put what a network raised into a line."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _until_it_fails(compute: Callable[..., None], arrays: Sequence[mx.array]) -> None:

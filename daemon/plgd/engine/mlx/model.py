@@ -15,11 +15,12 @@ from plgd.engine.cost import ASSUMED_COSTS, StepCosts
 from plgd.engine.mlx.caches import CacheMaker
 from plgd.engine.mlx.exact_width import find_exact_width
 from plgd.engine.mlx.joint import JointNetwork
+from plgd.engine.mlx.passes import Forward
 from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.sampling import make_sampler
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.state_key import make_state_key
-from plgd.engine.mlx.target import Forward, MlxTarget
+from plgd.engine.mlx.target import MlxTarget
 from plgd.engine.mlx.text import MlxTokenizer
 from plgd.engine.mlx.threads import BlasThreads, find_openblas
 from plgd.engine.sampling import GREEDY, Sampling

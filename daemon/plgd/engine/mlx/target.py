@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import mlx.core as mx
 
 from plgd.engine.kept import KeepingTarget, Kept
 from plgd.engine.mlx.kept import KeptCaches, RestorePoints
+from plgd.engine.mlx.passes import Forward, Passes
 from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.spare_rows import cut_spare_rows
-from plgd.engine.together import Pass, Together
+from plgd.engine.together import Together
 from plgd.errors import EngineError
 
-__all__ = ("Forward", "MlxTarget", "TargetCounts")
-
-ValueT = TypeVar("ValueT")
-
-# Tokens [B, T] and the caches in, logits [B, T, V] out.
-Forward = Callable[[mx.array, list[Any]], mx.array]
+__all__ = ("MlxTarget", "TargetCounts")
 
 # A replay rides along at the head of the next block; from here on it costs more there than in a pass of its own.
 MAX_REPLAY: Final = 32
 
 # mlx keeps freed buffers for reuse; as the context grows their sizes go stale. mlx-lm lets go as often.
 PASSES_PER_CLEAR: Final = 256
-
-# Tokens of a pass when a sequence is read again.
-REBUILD_SLICE: Final = 512
 
 
 @dataclass(slots=True)
@@ -115,7 +107,7 @@ class MlxTarget:
         exact_width: int | None = None,
         together: Together | None = None,
     ) -> None:
-        self._forward = forward
+        self._passes = Passes(forward, caches, together)
         self._caches = caches
         self._context_limit = context_limit
         self._sampler = Greedy() if sampler is None else sampler
@@ -124,9 +116,6 @@ class MlxTarget:
         self._exact = exact
         self._trims_only = trims_only
         self._exact_width = exact_width
-        self._together = together
-        self._fresh = copy.deepcopy(caches) if together is not None else []
-        self._was_joined = False
         self._rollback = CacheRollback(caches)
         self._points = RestorePoints()
         self._prefilled: list[int] = []
@@ -222,7 +211,7 @@ class MlxTarget:
         k = len(draft)
         self._begin(k + 1)
         with _engine_errors("a verify pass"):
-            following, fed, (choices, near_ties) = self._tried(lambda: self._feed_block(draft))
+            following, fed, (choices, near_ties) = self._passes.tried(lambda: self._feed_block(draft), self._read_again)
         n_agreed = next((i for i in range(k) if draft[i] != choices[i]), k)
         close = [i for i in range(n_agreed + 1) if near_ties[i]]
         self.counts.n_near_ties += len(close[:1] if self._exact else close)
@@ -262,13 +251,13 @@ class MlxTarget:
         else:
             fed = self._unfed
             found = Choices(following)
-        return following, fed, self._read(found)
+        return following, fed, self._passes.read(found)
 
     def advance(self) -> int:
         """Return the next token after the step that follows it was submitted."""
         self._begin(1)
         with _engine_errors("a step"):
-            known, following = self._tried(self._feed_step)
+            known, following = self._passes.tried(self._feed_step, self._read_again)
         self._unfed = [*self._unfed, known] if following is None else []
         self._next, self._alone = following, False
         self._history.append(known)
@@ -287,7 +276,7 @@ class MlxTarget:
             before = self._replay(self._unfed, len(self._unfed), narrow=True)
             following = self._run(_join(before, token, ()), 1, place + 1, is_lazy=True).tokens
             _submit(following)
-        (known,), _ = self._read(Choices(token))
+        (known,), _ = self._passes.read(Choices(token))
         return known, following
 
     def rollback(self, n: int) -> None:
@@ -352,7 +341,7 @@ class MlxTarget:
         logits = self._feed(tokens, may_drop=may_drop, joins=True, is_lazy=is_lazy)[:, -n:, :]
         past = self._behind_history(tokens, position + n - 1 - width)
         scores = self._sampler.score(logits, position, past)
-        may_differ = width > 1 and self._exact_width is None
+        may_differ = (width > 1 or self._passes.is_shared) and self._exact_width is None
         return choose(scores, (self._margin or default_margin(logits)) if may_differ else None)
 
     def _behind_history(self, tokens: mx.array, place: int) -> mx.array:
@@ -372,9 +361,7 @@ class MlxTarget:
             self._rollback.begin(filled)
         if filled > width:
             tokens = mx.concatenate([tokens, mx.zeros(filled - width, mx.int32)])
-        logits = self._join_others(tokens, is_lazy=is_lazy) if joins else None
-        if logits is None:
-            logits = self._forward(tokens[None], self._caches)
+        logits = self._passes.run(tokens, len(self._history), joins=joins, is_lazy=is_lazy)
         if filled == width:
             return logits
         self._rollback.keep(width)
@@ -382,44 +369,10 @@ class MlxTarget:
             self._rollback.release()
         return logits[:, :width, :]
 
-    def _join_others(self, tokens: mx.array, *, is_lazy: bool) -> mx.array | None:
-        """Feed tokens [T] in a pass with other sequences; None when there are none to wait for."""
-        if self._together is None or not self._together.takes(tokens.size):
-            return None
-        wanted = Pass(tokens.size, len(self._history), is_lazy, tokens, self._caches)
-        logits: mx.array | None = self._together.join(wanted)
-        self._was_joined |= logits is not None
-        return logits
-
-    def _read(self, choices: Choices) -> tuple[list[int], list[bool]]:
-        if self._together is not None:
-            self._together.settle([array for array in (choices.tokens, choices.near_ties) if array is not None])
-        return choices.read()
-
-    def _tried(self, feed: Callable[[], ValueT]) -> ValueT:
-        """Feed; should it fail after passes that others shared, read the sequence again and feed alone."""
-        try:
-            return feed()
-        except (RuntimeError, ValueError, MemoryError):
-            if not self._was_joined or self._together is None:
-                raise
-            self._together.part()
-            self._rebuild()
-            return feed()
-
-    def _rebuild(self) -> None:
-        """Read the history again, into fresh caches, because nobody knows what a failed joint pass did to these."""
-        self._caches[:] = copy.deepcopy(self._fresh)
+    def _read_again(self) -> None:
+        """Bring the caches back to the history without its head."""
         self._rollback.release()
-        self._points, self._was_joined = RestorePoints(), False
-        place, n_prompt, n_fed = 0, len(self._prefilled), len(self._history) - 1
-        while place < n_fed:
-            end = min(place + REBUILD_SLICE, n_prompt if place < n_prompt else n_fed)
-            self._forward(mx.array(self._history[place:end], mx.int32)[None], self._caches)
-            mx.eval([cache.state for cache in self._caches])
-            if end <= n_prompt:
-                self._points.note(self._caches, end)
-            place = end
+        self._points = self._passes.renew(self._history[:-1], len(self._prefilled))
         self._unfed, self._next = [self._history[-1]], None
 
 
