@@ -13,8 +13,9 @@ from mlx.utils import tree_flatten
 from plgd.engine.mlx.mixers import Mixers, NotFlat
 from plgd.engine.mlx.passes import Forward
 from plgd.engine.mlx.rollback import copy_state, leaves_of
-from plgd.engine.mlx.rows import Layout, join_caches, teach
+from plgd.engine.mlx.rows import Layout, join_caches
 from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.teaching import teach
 from plgd.engine.together import Pass
 
 __all__ = ("JointNetwork",)

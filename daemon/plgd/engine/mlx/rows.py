@@ -3,36 +3,35 @@
 What a network does token by token (embeddings, linear layers, norms, experts) it then does once for all. What looks
 along a sequence is done row by row, on the sequence's own caches, by stand-ins for what mlx-lm's networks ask for:
 
-- `RowsCache` stands for a layer's cache. Its `offset` is a `RowOffsets`, what it fetches are `RowParts`, and the masks
-  that it makes are `RowMasks`. Whatever a network does with these but hand them on raises.
-- Modules that take an offset, which are rotary embeddings, are taught to turn each row by its own.
-- `scaled_dot_product_attention`, where a network's module imported it, is taught to attend row by row.
+`RowsCache` stands for a layer's cache. Its `offset` is a `RowOffsets`, what it fetches are `RowParts`, and the masks
+that it makes are `RowMasks`. Whatever a network does with these but hand them on raises. What takes them apart is in
+`plgd.engine.mlx.teaching`.
 
 Nothing is padded or copied: each sequence keeps exactly the caches that it has alone.
 """
 
 from __future__ import annotations
 
-import inspect
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import mlx.core as mx
-import mlx.nn as nn
 from mlx_lm.models.base import create_attention_mask
 from mlx_lm.models.cache import CacheList
-from mlx_lm.models.rope_utils import Llama3RoPE, ProportionalRoPE, SuScaledRoPE, YarnRoPE
 
-__all__ = ("Layout", "RowsCache", "join_caches", "layout_of", "of_row", "teach")
-
-ATTENTION: Final = "scaled_dot_product_attention"
-
-# They only hand their offset to mlx's kernel, which takes one for each of several sequences. A pass in which each token
-# is a sequence of its own is turned at once, and bit for bit as row by row; on a CPU that is a quarter of the time.
-TURNS_BY_TOKEN: Final = (nn.RoPE, Llama3RoPE, ProportionalRoPE, SuScaledRoPE, YarnRoPE)
+__all__ = (
+    "Layout",
+    "RowMasks",
+    "RowOffsets",
+    "RowParts",
+    "RowsCache",
+    "RowsCacheList",
+    "join_caches",
+    "layout_of",
+    "of_row",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,77 +211,3 @@ def of_row(value: object, row: int) -> object:
         case RowParts():
             return value.parts[row]
     return value
-
-
-def teach(network: nn.Module) -> None:
-    """Teach a network's parts that look along the sequence to do so row by row; a pass of one sequence stays as it is.
-
-    Modules are taught by giving them a subclass of their class, and attention by replacing mlx-lm's function in the
-    Python modules that the network's classes come from.
-    """
-    for _, module in network.named_modules():
-        kind = type(module)
-        if "offset" in inspect.signature(kind.__call__).parameters and not issubclass(kind, _Taught):
-            object.__setattr__(module, "__class__", _taught(kind))
-        for base in kind.__mro__:
-            source = sys.modules[base.__module__]
-            original = getattr(source, ATTENTION, None)
-            if original is not None and not hasattr(original, "plgd_original"):
-                setattr(source, ATTENTION, _attend_by_rows(original))
-
-
-class _Taught:
-    """Marks modules that have been taught."""
-
-
-def _taught(kind: type[nn.Module]) -> type[nn.Module]:
-    """Make a subclass that turns each row by its own offset."""
-
-    def call(self: nn.Module, flat: mx.array, *args: Any, **kwargs: Any) -> mx.array:  # noqa: ANN401  # as the class
-        everything = [*args, *kwargs.values()]
-        offsets = next((value for value in everything if isinstance(value, RowOffsets)), None)
-        turn = kind.__call__
-        if offsets is None:
-            turned: mx.array = turn(self, flat, *args, **kwargs)
-            return turned
-
-        def turned_by(part: mx.array, offset: int | mx.array) -> mx.array:
-            given = [offset if value is offsets else value for value in args]
-            named = {name: offset if value is offsets else value for name, value in kwargs.items()}
-            found: mx.array = turn(self, part, *given, **named)
-            return found
-
-        if kind in TURNS_BY_TOKEN and flat.ndim == 4 and flat.shape[0] == 1:
-            # [1, H, T, D] to [T, H, 1, D] and back
-            return turned_by(flat.transpose(2, 1, 0, 3), offsets.places()).transpose(2, 1, 0, 3)
-        parts = zip(offsets.layout.split(flat, -2), offsets.offsets, strict=True)
-        return offsets.layout.join([turned_by(part, offset) for part, offset in parts], axis=-2)
-
-    return type(kind.__name__, (_Taught, kind), {"__call__": call, "__module__": kind.__module__})
-
-
-def _attend_by_rows(original: Callable[..., mx.array]) -> Callable[..., mx.array]:
-    """Wrap mlx-lm's attention function of a Python module."""
-
-    def attend(
-        queries: mx.array,
-        keys: Any,  # noqa: ANN401  # arrays, quantized triples or parts
-        values: Any,  # noqa: ANN401
-        cache: Any,  # noqa: ANN401
-        scale: float,
-        mask: Any,  # noqa: ANN401
-        **others: Any,  # noqa: ANN401
-    ) -> mx.array:
-        if not isinstance(keys, RowParts):
-            return original(queries, keys, values, cache=cache, scale=scale, mask=mask, **others)
-        layout = keys.layout
-        if not isinstance(mask, RowMasks | None):
-            raise TypeError("the network made a mask of its own, which knows nothing of rows")
-        masks = [None] * len(layout.widths) if mask is None else mask.masks
-        rows = zip(layout.split(queries, 2), keys.parts, values.parts, keys.caches, masks, strict=True)
-        return layout.join(
-            [original(q, k, v, cache=own, scale=scale, mask=m, **others) for q, k, v, own, m in rows], axis=2
-        )
-
-    attend.plgd_original = original  # type: ignore[attr-defined]  # says that it has been taught
-    return attend
