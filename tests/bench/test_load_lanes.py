@@ -92,7 +92,7 @@ async def test_interactive_edits_count_the_rounds_before_them(paths: Paths) -> N
         found = await measure_interactive(paths, EDITS, ASKING, n_batch=5, n_interactive=3, alone=alone)
     assert (5, 3, {}) == (found.n_batch, len(found.waits), found.failures)
     assert found.same.n_identical == found.same.n_compared >= 3
-    assert found.most_rounds_of_one == max(wait.rounds_of_one for wait in found.waits)
+    assert found.most_turns == max(wait.turns for wait in found.waits)
     assert all(wait.rounds_of_one <= wait.rounds_of_all for wait in found.waits)
     assert all(wait.first_token_ms > 0 < wait.alone_ms for wait in found.waits)
 

@@ -37,6 +37,7 @@ from plgd.bench.results import Environment
 from plgd.config import Config, EngineConfig, ModelConfig, load_config
 from plgd.engine.cost import StepCosts
 from plgd.errors import BenchError
+from plgd.protocol.daemon import SharingInfo
 from plgd.protocol.edits import EditResult, EditStats, EditStatus
 from plgd.protocol.reply_drafts import ReplyDrafts, ReplyRun
 
@@ -144,17 +145,29 @@ def test_levels_are_compared_with_one_client_of_the_same_repeat() -> None:
     alone = {0: answered(0, 1.0), 1: answered(1, 1.0)}
     other = [answered(0, 1.0, client=0), answered(1, 3.0, client=1, words="y")]
     runs = [
-        ClosedRun(1, 0, [*alone.values()], 2.0),
-        ClosedRun(2, 0, other, 1.0),
-        ClosedRun(1, 1, [*alone.values()], 4.0),
-        ClosedRun(2, 1, other, 1.0),
+        ClosedRun(1, 0, [*alone.values()], 2.0, SharingInfo(turns=9)),
+        ClosedRun(2, 0, other, 1.0, SharingInfo(turns=2, joint_turns=2, joint_rows=5)),
+        ClosedRun(1, 1, [*alone.values()], 4.0, SharingInfo(turns=9)),
+        ClosedRun(2, 1, other, 1.0, SharingInfo(turns=4, joint_turns=2, joint_rows=4, turns_because="slow")),
     ]
-    one, two = make_levels(runs, alone, COSTS)
+    one, two = make_levels(runs, alone, COSTS, running_limit=4)
     assert ((4.0, 2.0), (1.0, 1.0)) == (one.tokens_per_s, one.ratios)
     assert ((8.0, 8.0), (2.0, 4.0), 3.0) == (two.tokens_per_s, two.ratios, two.ratio)
     assert ((4, 2), (1,)) == ((two.same.n_compared, two.same.n_identical), two.same.differing)
     assert (1 + 1 / 3) ** 2 / (2 * (1 + 1 / 9)) == pytest.approx(two.fairness)
     assert two.rounds_bound > two.bound > 1.0 == one.bound
+    assert (0.0, 0.0, "") == (one.joint_rows, one.joint_share, one.turns_because)
+    assert (2.25, 0.4, "slow") == (two.joint_rows, two.joint_share, two.turns_because)
+
+
+def test_no_more_edits_share_a_pass_than_the_daemon_lets() -> None:
+    """Eight clients of a daemon that lets two edits share the model have the bound of two."""
+    alone = {number: answered(number, 1.0) for number in range(8)}
+    runs = [ClosedRun(n, 0, [*alone.values()], 1.0, SharingInfo()) for n in (1, 2, 8)]
+    _, two, eight = make_levels(runs, alone, COSTS, running_limit=2)
+    assert two.rounds_bound == eight.rounds_bound
+    _, two, eight = make_levels(runs, alone, COSTS, running_limit=8)
+    assert two.rounds_bound < eight.rounds_bound
 
 
 def test_edits_differ() -> None:
@@ -227,8 +240,8 @@ def result(*, whole: bool) -> LoadResult:
         for name in ("interactive", "batch")
     ]
     alone = {0: answered(0, 1.0)}
-    runs = [ClosedRun(n, 0, [*alone.values()], 1.0 / n) for n in (1, 2)]
-    wait = InteractiveWait(rounds_of_one=2, rounds_of_all=5, first_token_ms=30.0, alone_ms=10.0)
+    runs = [ClosedRun(n, 0, [*alone.values()], 1.0 / n, SharingInfo(joint_turns=1, joint_rows=n)) for n in (1, 2)]
+    wait = InteractiveWait(turns=2, rounds_of_one=2, rounds_of_all=5, first_token_ms=30.0, alone_ms=10.0)
     readings = tuple(MemoryReading(n_requests=10 * n, resident_bytes=10**9, device_bytes=5 * 10**8) for n in range(11))
     return LoadResult(
         environment=Environment(
@@ -243,10 +256,10 @@ def result(*, whole: bool) -> LoadResult:
             load_before=0,
         ),
         n_repeats=1,
-        levels=make_levels(runs, alone, COSTS) if whole else (),
+        levels=make_levels(runs, alone, COSTS, running_limit=4) if whole else (),
         open_loop=OpenLoop(rate_per_s=1.0, tokens_per_s=9.0, classes=tuple(classes), same=same) if whole else None,
         interactive=Interactive(
-            n_batch=8, waits=(wait,), most_rounds_of_one=2, first_token_ms=times, same=same, failures={"QueueFull": 1}
+            n_batch=8, waits=(wait,), most_turns=2, first_token_ms=times, same=same, failures={"QueueFull": 1}
         )
         if whole
         else None,

@@ -10,8 +10,9 @@ import msgspec
 
 from plgd.bench.load.texts import LoadEdit
 from plgd.client import Client
+from plgd.config import EngineConfig
 from plgd.errors import ConnectionLost, PlgdError
-from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult, Stage
+from plgd.protocol.edits import EditDelta, EditParams, EditProgress, EditResult, Priority, Stage
 from plgd.protocol.methods import EDIT
 
 __all__ = ("Asked", "Asking", "Reply", "ask", "is_reply")
@@ -71,14 +72,16 @@ class Asking:
     Attributes:
         model: the model's full name; None for the daemon's default.
         max_tokens: replies end after so many tokens.
+        prefill_slice: prompt tokens that the daemon reads in one pass.
         clock: seconds from any start.
     """
 
     model: str | None
     max_tokens: int | None
+    prefill_slice: int = EngineConfig().prefill_slice
     clock: Callable[[], float] = time.perf_counter
 
-    def params(self, edit: LoadEdit) -> EditParams:
+    def params(self, edit: LoadEdit, priority: str) -> EditParams:
         """Return the request."""
         return EditParams(
             instruction=edit.instruction,
@@ -88,6 +91,7 @@ class Asking:
             max_tokens=self.max_tokens,
             sampling=edit.sampling,
             show_drafts=True,
+            priority=Priority(priority),
         )
 
 
@@ -124,7 +128,7 @@ async def ask(
     asked_s = asking.clock()
     result, error = None, ""
     try:
-        result = await client.call(EDIT, asking.params(edit), take)
+        result = await client.call(EDIT, asking.params(edit, priority), take)
     except ConnectionLost:
         raise
     except PlgdError as failure:

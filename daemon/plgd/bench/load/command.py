@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,12 +41,16 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     plan, paths = plan_load(arguments), Paths.from_environment()
     config = load_config(paths.config_file)
     model = resolve(arguments.model, paths, config).name
+    # Ended from outside, it still stops its daemon, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Progress() as progress:
         environment = describe(model)
         found = anyio.run(carry_out, plan, model, paths, config, progress.say)
         levels: tuple[Level, ...] = ()
         if "closed" in plan.parts:
-            levels = make_levels(found.closed, found.alone, _read_costs(model, paths, config, progress.say))
+            costs = _read_costs(model, paths, config, progress.say)
+            limit = config.daemon.running_limit
+            levels = make_levels(found.closed, found.alone, costs, running_limit=limit)
     result = LoadResult(
         environment=msgspec.structs.replace(environment, load_after=round(os.getloadavg()[0], 2)),
         n_repeats=plan.n_repeats,

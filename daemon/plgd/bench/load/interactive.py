@@ -21,7 +21,9 @@ from plgd.bench.load.texts import LoadEdit
 from plgd.bench.load.together import run_together
 from plgd.client import Client, connect
 from plgd.paths import Paths
+from plgd.protocol.base import NoParams
 from plgd.protocol.edits import EditDelta
+from plgd.protocol.methods import STATUS
 
 __all__ = ("measure_interactive", "replies_of")
 
@@ -125,7 +127,7 @@ async def measure_interactive(
     return Interactive(
         n_batch=n_batch,
         waits=tuple(waits),
-        most_rounds_of_one=max((wait.rounds_of_one for wait in waits), default=0),
+        most_turns=max((wait.turns for wait in waits), default=0),
         first_token_ms=percentiles(wait.first_token_ms for wait in waits),
         same=sameness(asked, replies_of(alone)),
         failures=count_failures(asked),
@@ -141,19 +143,40 @@ async def _ask_beside(
     client: Client, edit: LoadEdit, asking: Asking, rounds: _Rounds, alone: Mapping[int, Asked]
 ) -> tuple[Asked, InteractiveWait | None]:
     """Ask for an interactive edit and count what comes before its first token; None when that never comes."""
-    before, between = rounds.by_edit.copy(), list[Counter[tuple[int, int]]]()
+    n_before, before, between = await _count_turns(client), rounds.by_edit.copy(), list[Counter[tuple[int, int]]]()
+    begun, n_then, asked = anyio.Event(), 0, list[Asked]()
 
     def hear(note: msgspec.Struct) -> None:
         if not between and is_reply(note):
             between.append(rounds.by_edit - before)
+            begun.set()
 
-    done = await ask(client, edit, asking, priority=INTERACTIVE, on_note=hear)
-    solo = alone[edit.number]
-    if done.first_s is None or solo.first_s is None:
+    async def go_on() -> None:
+        asked.append(await ask(client, edit, asking, priority=INTERACTIVE, on_note=hear))
+        begun.set()
+
+    async def count_then() -> None:
+        nonlocal n_then
+        await begun.wait()
+        n_then = await _count_turns(client)
+
+    await run_together([go_on, count_then])
+    (done,), solo = asked, alone[edit.number]
+    if done.first_s is None or solo.first_s is None or done.result is None:
         return done, None
+    stats = done.result.stats
+    # Of its own there are the slices of its prompt, and the round that brought the token.
+    n_own = -(-(stats.prompt_tokens - stats.cached_tokens) // asking.prefill_slice) + 1
     return done, InteractiveWait(
+        turns=max(0, n_then - n_before - n_own),
         rounds_of_one=max(between[0].values(), default=0),
         rounds_of_all=between[0].total(),
         first_token_ms=1000.0 * (done.first_s - done.asked_s),
         alone_ms=1000.0 * (solo.first_s - solo.asked_s),
     )
+
+
+async def _count_turns(client: Client) -> int:
+    """Return how many turns the model has had: each is a slice of a prompt, or a round of one edit or of several."""
+    sharing = (await client.call(STATUS, NoParams())).sharing
+    return sharing.turns + sharing.joint_turns

@@ -16,13 +16,16 @@ from plgd.engine.cost import StepCosts
 __all__ = ("make_levels",)
 
 
-def make_levels(runs: Sequence[ClosedRun], alone: Mapping[int, Asked], costs: StepCosts) -> tuple[Level, ...]:
+def make_levels(
+    runs: Sequence[ClosedRun], alone: Mapping[int, Asked], costs: StepCosts, *, running_limit: int
+) -> tuple[Level, ...]:
     """Put the repeats of each number of clients together.
 
     Args:
         runs: of every repeat, one of each number of clients; 1 is among them.
         alone: number of an edit -> how it went alone.
         costs: the table that the bound is read from.
+        running_limit: edits that the daemon lets share the model.
     """
     single = {run.repeat: run.tokens_per_s for run in runs if run.n_clients == 1}
     alone_s = {number: each.ended_s - each.asked_s for number, each in alone.items()}
@@ -36,7 +39,10 @@ def make_levels(runs: Sequence[ClosedRun], alone: Mapping[int, Asked], costs: St
         those = [run for run in runs if run.n_clients == n_clients]
         asked = [each for run in those for each in run.asked]
         ratios = tuple(run.tokens_per_s / single[run.repeat] for run in those)
-        rounds_bound, bound = bound_of(solo, n_clients, costs)
+        rounds_bound, bound = bound_of(solo, min(n_clients, running_limit), costs)
+        n_rows = sum(run.sharing.joint_rows for run in those)
+        n_joint = sum(run.sharing.joint_turns for run in those)
+        n_turns = n_joint + sum(run.sharing.turns for run in those)
         return Level(
             n_clients=n_clients,
             n_edits=len(those[0].asked),
@@ -48,6 +54,9 @@ def make_levels(runs: Sequence[ClosedRun], alone: Mapping[int, Asked], costs: St
             bound=bound,
             fairness=min(jain(speed_shares(run.asked, alone_s)) for run in those),
             times=class_times(asked, asked[0].priority),
+            joint_rows=n_rows / n_joint if n_joint else 0.0,
+            joint_share=n_joint / n_turns if n_turns else 0.0,
+            turns_because=those[-1].sharing.turns_because,
             same=sameness(asked, replies_of(alone)),
         )
 

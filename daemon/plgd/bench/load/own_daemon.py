@@ -40,7 +40,7 @@ async def own_daemon(paths: Paths, config: Config) -> AsyncIterator[Paths]:
 
     Args:
         paths: the user's folders: models and step costs are taken from there.
-        config: settings; those of connections, idling and HTTP are the defaults.
+        config: settings; those of limits, idling and HTTP are the defaults, but for how many edits share the model.
 
     Yields:
         The folders of the daemon.
@@ -73,7 +73,7 @@ def settings_text(config: Config) -> str:
     """Write the settings that decide how replies come about as a configuration file."""
     limits = Config(
         **{name: getattr(config, name) for name in _KEPT_SECTIONS},
-        daemon=DaemonConfig(exit_after_s=_ORPHANED_S),
+        daemon=DaemonConfig(running_limit=config.daemon.running_limit, exit_after_s=_ORPHANED_S),
         http=HttpConfig(),
     )
     lines = []

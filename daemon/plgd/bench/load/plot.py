@@ -76,9 +76,9 @@ def _draw_times(names: list[str], classes: list[ClassTimes], axes: Axes) -> None
 
 
 def _draw_waits(found: Interactive, axes: Axes) -> None:
-    counted = [wait.rounds_of_one for wait in found.waits]
+    counted = [wait.turns for wait in found.waits]
     axes.hist(counted, bins=[each - 0.5 for each in range(max(counted, default=0) + 2)])
-    axes.set_xlabel(f"rounds of one of {found.n_batch} batch edits before an interactive first token")
+    axes.set_xlabel(f"turns of {found.n_batch} batch edits before an interactive first token")
     axes.set_ylabel("interactive edits")
 
 

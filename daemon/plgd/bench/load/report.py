@@ -57,6 +57,8 @@ def _show_levels(result: LoadResult, console: Console) -> None:
     for level in result.levels:
         table.add_row(str(level.n_clients), *_level_cells(level))
     console.print(table)
+    for because in sorted({level.turns_because for level in result.levels if level.turns_because}):
+        console.print(f"Rounds took turns: {because}.", highlight=False)
 
 
 def _level_cells(level: Level) -> tuple[str, ...]:
@@ -68,6 +70,8 @@ def _level_cells(level: Level) -> tuple[str, ...]:
         f"{level.bound:.2f}",
         f"{level.rounds_bound:.2f}",
         f"{level.fairness:.3f}",
+        f"{level.joint_rows:.1f}" if level.joint_rows else "",
+        f"{100.0 * level.joint_share:.0f} %",
         _same(level.same),
     )
 
@@ -94,16 +98,17 @@ def _show_open_loop(found: OpenLoop, console: Console) -> None:
 
 def _show_interactive(found: Interactive, console: Console) -> None:
     table = Table(title=f"an interactive edit beside {found.n_batch} batch edits", title_justify="left")
-    for heading in ("rounds of one of them before its first token", "of all of them", "first token ms", "alone ms"):
+    for heading in ("turns of others before its first token", "rounds of one of them", "of all of them"):
+        table.add_column(heading, justify="right")
+    for heading in ("first token ms", "alone ms"):
         table.add_column(heading, justify="right")
     for wait in found.waits:
-        cells = (str(wait.rounds_of_one), str(wait.rounds_of_all), f"{wait.first_token_ms:.0f}", f"{wait.alone_ms:.0f}")
-        table.add_row(*cells)
+        counted = (str(wait.turns), str(wait.rounds_of_one), str(wait.rounds_of_all))
+        table.add_row(*counted, f"{wait.first_token_ms:.0f}", f"{wait.alone_ms:.0f}")
     console.print(table)
     failures = ", ".join(f"{name} {n}" for name, n in found.failures.items()) or "none"
     console.print(
-        f"At most {found.most_rounds_of_one} rounds of one of them; replies as alone: {_same(found.same)}; "
-        f"failures: {failures}.",
+        f"At most {found.most_turns} turns of others; replies as alone: {_same(found.same)}; failures: {failures}.",
         highlight=False,
     )
 

@@ -76,11 +76,15 @@ class Level(Record, frozen=True):
         ratios: the first of these over that of one client in the same repeat.
         ratio: their median.
         rounds_bound: what the table of step costs makes of joint rounds at best, by the rounds that the replies took
-            alone; for the time of the rounds.
+            alone, of as many edits as the daemon lets share the model; for the time of the rounds.
         bound: the same for whole edits, whose prompts are read one after the other; to be compared with `ratio`.
         fairness: Jain's index of the clients' mean shares of the speed that their edits have alone; 1 is equal, 1 over
             `n_clients` the worst. The least of all repeats.
         times: of all repeats.
+        joint_rows: edits that had part in a joint turn of the model, on average; 0 where there was none.
+        joint_share: share of all turns of the model that were joint; the others are slices of prompts, and rounds of
+            one edit.
+        turns_because: why the daemon let rounds of several edits take turns in the end; empty while they are joint.
         same: as alone.
     """
 
@@ -94,6 +98,9 @@ class Level(Record, frozen=True):
     bound: float
     fairness: float
     times: ClassTimes
+    joint_rows: float
+    joint_share: float
+    turns_because: str
     same: Sameness
 
 
@@ -117,13 +124,15 @@ class InteractiveWait(Record, frozen=True):
     """One interactive edit beside batch edits.
 
     Attributes:
-        rounds_of_one: rounds between the request and its first token of that batch edit that had the most; as many
-            passes as that at the least.
-        rounds_of_all: rounds of all batch edits between the two; where edits take turns, each is a pass of its own.
+        turns: turns of others between the request and its first token: rounds, joint ones counted once, and slices of
+            their prompts. The daemon is asked before and after, so it may be one more than there were.
+        rounds_of_one: rounds between the two of that batch edit that had the most, as its text came.
+        rounds_of_all: rounds of all batch edits between the two.
         first_token_ms: from the request to the first token.
         alone_ms: the same for the same edit alone.
     """
 
+    turns: int
     rounds_of_one: int
     rounds_of_all: int
     first_token_ms: float
@@ -135,7 +144,7 @@ class Interactive(Record, frozen=True):
 
     Attributes:
         n_batch: batch edits that were under way or waited all the time.
-        most_rounds_of_one: the most of one batch edit before a first token.
+        most_turns: the most turns of others before a first token.
         waits: the edits, one by one.
         first_token_ms: of them.
         same: as alone, of both classes.
@@ -143,7 +152,7 @@ class Interactive(Record, frozen=True):
     """
 
     n_batch: int
-    most_rounds_of_one: int
+    most_turns: int
     waits: tuple[InteractiveWait, ...]
     first_token_ms: Percentiles
     same: Sameness

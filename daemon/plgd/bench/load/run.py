@@ -14,14 +14,18 @@ from plgd.bench.load.calls import measure_calls
 from plgd.bench.load.interactive import measure_interactive, replies_of
 from plgd.bench.load.lanes import BATCH, INTERACTIVE, closed_loop, open_loop
 from plgd.bench.load.memory import measure_memory
-from plgd.bench.load.own_daemon import own_daemon
+from plgd.bench.load.own_daemon import BENCH_CLIENT, own_daemon
 from plgd.bench.load.plan import LoadPlan
 from plgd.bench.load.results import Calls, Interactive, Memory, OpenLoop
 from plgd.bench.load.summary import class_times, sameness
 from plgd.bench.load.texts import LoadEdit, make_edits
+from plgd.client import connect
 from plgd.config import Config, WarmConfig
 from plgd.errors import BenchError
 from plgd.paths import Paths
+from plgd.protocol.base import NoParams
+from plgd.protocol.daemon import SharingInfo
+from plgd.protocol.methods import STATUS
 
 __all__ = ("ClosedRun", "LoadFound", "carry_out", "measure_on")
 
@@ -34,12 +38,21 @@ _KV_BYTES: Final = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class ClosedRun:
-    """One closed loop: by how many clients, in which repeat, what came of it, and how long it took."""
+    """One closed loop.
+
+    Attributes:
+        n_clients: how many clients it had.
+        repeat: from 0.
+        asked: what came of it.
+        took_s: how long it took.
+        sharing: the turns of the model in it.
+    """
 
     n_clients: int
     repeat: int
     asked: Sequence[Asked]
     took_s: float
+    sharing: SharingInfo
 
     @property
     def tokens_per_s(self) -> float:
@@ -82,7 +95,8 @@ async def carry_out(
         DaemonError: the daemon cannot be started, or went away.
         BenchError: the model cannot carry out an edit.
     """
-    found, asking, edits = LoadFound(), Asking(model, plan.max_tokens), make_edits(plan.n_edits)
+    found, edits = LoadFound(), make_edits(plan.n_edits)
+    asking = Asking(model, plan.max_tokens, config.engine.prefill_slice)
     if set(plan.parts) - {"memory"}:
         cold = msgspec.structs.replace(config, warm=WarmConfig(enabled=False))
         async with own_daemon(paths, cold) as own:
@@ -109,9 +123,11 @@ async def measure_on(
     for repeat in range(plan.n_repeats if "closed" in plan.parts else 1):
         for n_clients in plan.clients if "closed" in plan.parts else (1,):
             on_progress(f"{n_clients} clients, {repeat + 1} of {plan.n_repeats}")
-            started_s = time.perf_counter()
+            before, started_s = await _read_sharing(own), time.perf_counter()
             asked = await closed_loop(own, edits, asking, n_clients=n_clients)
-            found.closed.append(ClosedRun(n_clients, repeat, asked, time.perf_counter() - started_s))
+            took_s = time.perf_counter() - started_s
+            sharing = _less(await _read_sharing(own), before)
+            found.closed.append(ClosedRun(n_clients, repeat, asked, took_s, sharing))
     found.alone = {each.edit.number: each for each in found.closed[0].asked}
     if failed := next((each.error for each in found.alone.values() if each.error), None):
         raise BenchError.unreadable("this model", f"it could not carry out an edit ({failed})")
@@ -138,6 +154,23 @@ async def measure_on(
             rate_per_s=plan.calls_per_s,
             seconds=plan.seconds,
         )
+
+
+async def _read_sharing(own: Paths) -> SharingInfo:
+    async with connect(own, client=BENCH_CLIENT, start=False) as client:
+        return (await client.call(STATUS, NoParams())).sharing
+
+
+def _less(after: SharingInfo, before: SharingInfo) -> SharingInfo:
+    """Return what was counted between two looks; the reason is the latest."""
+    return SharingInfo(
+        turns=after.turns - before.turns,
+        joint_turns=after.joint_turns - before.joint_turns,
+        joint_rows=after.joint_rows - before.joint_rows,
+        joint_passes=after.joint_passes - before.joint_passes,
+        most_rows=after.most_rows,
+        turns_because=after.turns_because,
+    )
 
 
 async def _measure_open(
