@@ -173,7 +173,7 @@ def _strike(patch: pytest.MonkeyPatch, struck: int) -> None:
 
 
 @pytest.mark.parametrize("kind", FAULTY)
-@pytest.mark.parametrize("struck", [1, 4, 9, 13])
+@pytest.mark.parametrize("struck", [1, 3, 6, 9])
 def test_a_device_that_fails_disturbs_nobody(kind: str, struck: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the device fails and caches hold nonsense, a row that shared a pass is read again; its reply stays."""
     model = make_model(kind)
@@ -182,7 +182,7 @@ def test_a_device_that_fails_disturbs_nobody(kind: str, struck: int, monkeypatch
 
     def strike(passes: Passes, choices: Choices) -> tuple[list[int], list[bool]]:
         found = intact(passes, choices)
-        if next(n_reads) == struck and passes._was_joined:
+        if passes._was_joined and next(n_reads) == struck:
             _spoil(passes._caches)
             raise RuntimeError("[METAL] Command buffer execution failed: Insufficient Memory")
         return found
