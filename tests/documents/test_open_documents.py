@@ -176,6 +176,24 @@ def test_a_burst_of_changes(documents: OpenDocuments) -> None:
     assert 3 + 556 == documents.get(1, URI).n_lines
 
 
+@pytest.mark.parametrize(("encoding", "n_units"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1)])
+def test_many_changes_in_one_message(encoding: Encoding, n_units: int) -> None:
+    """Ten thousand changes of astral text in one message are made one after the other, or none of them is."""
+    documents = OpenDocuments()
+    documents.open(1, URI, "", 0, encoding=encoding)
+    edits = []
+    for line in range(100):
+        edits += [insert("😀", line, n_units * place) for place in range(99)]
+        edits.append(insert("\u2028\f\x85\n", line, n_units * 99))
+    expected = ("😀" * 99 + "\u2028\f\x85\n") * 100
+    opened = documents.change(1, URI, 1, edits)
+    assert (expected, 101) == (opened.text, opened.n_lines)
+    with pytest.raises(OutOfSync, match="no line 999"):
+        documents.change(1, URI, 2, [*edits, insert("x", 999, 0)])
+    with pytest.raises(OutOfSync, match="open the document again"):
+        documents.get(1, URI)
+
+
 @pytest.mark.parametrize(
     ("uri", "expected"),
     [

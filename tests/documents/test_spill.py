@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from doubles import HistoryTarget, KeptStates
+from edits.crashes import Crash, watched_disk
 from plgd.documents.spill import Spill, SpillCounts
 from plgd.documents.warm import WarmStore
 from replies import plain_reply
@@ -236,3 +237,53 @@ def test_an_unusable_folder_is_no_error(folder: Path, fault: str, caplog: pytest
     assert str(folder) in caplog.text or "was not written" in caplog.text
     if fault == "open to others":
         assert [] == files(folder)
+
+
+class DyingDaemon(KeptStates):
+    """A state in the middle of whose writing the daemon is killed."""
+
+    def save(self, path: Path, model_key: str) -> None:
+        super().save(path, model_key)
+        os.truncate(path, path.stat().st_size // 2)
+        raise Crash
+
+
+@pytest.mark.parametrize("dies_at", ["in the file", 0, 1, 2, 3])
+def test_a_daemon_that_is_killed_leaves_no_harm(
+    folder: Path, dies_at: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever a daemon is killed while it writes a state, the next one finds the state before or the new one."""
+    spill = Spill(folder, 10_000, "m")
+    spill.write("a", kept([1, 2]))
+    newer = kept([1, 2, 3])
+    with watched_disk(monkeypatch, dies_at=dies_at if isinstance(dies_at, int) else 0) as disk:
+        if isinstance(dies_at, str):
+            newer = DyingDaemon(newer.tokens, newer.states, newer.points, trims_far=True)
+        try:
+            spill.write("a", newer)
+        except Crash:
+            pass
+        else:
+            assert (3, ["replace", "unlink", "unlink"]) == (dies_at, [name for name, _ in disk.calls])
+    again = Spill(folder, 10_000, "m")
+    found = again.read("a", HistoryTarget())
+    assert found is not None
+    assert found.tokens in {"in the file": [[1, 2]], 0: [[1, 2]], 3: [[1, 2, 3]]}.get(dies_at, [[1, 2], [1, 2, 3]])
+    assert 0 == again.counts.n_refused
+    again.write("a", kept([1, 2, 3, 0]))
+    assert 1 == len(files(folder))
+
+
+def test_a_clock_that_was_set_back_costs_no_state(folder: Path) -> None:
+    """Files from the future count as used last; a state that is written among them is there, and the budget holds."""
+    one = kept([1] * 8)
+    Spill(folder, 10_000, "m").write("a", one)
+    size = files(folder)[0].stat().st_size
+    spill = Spill(folder, 3 * size, "m")
+    for name in "abc":
+        spill.write(name, one)
+    for path in files(folder):
+        os.utime(path, (1 << 33, 1 << 33))
+    spill.write("d", one)
+    assert spill.read("d", HistoryTarget()) is not None
+    assert sum(path.stat().st_size for path in files(folder)) <= 3 * size

@@ -115,6 +115,17 @@ async def test_a_text_without_a_file(paths: Paths, machine: Machine) -> None:
         assert InvalidParams.code == code
 
 
+async def test_a_named_buffer_is_told_of(paths: Paths, machine: Machine) -> None:
+    """A buffer that its editor gives a name is listed with what is warm of it, and the status calls it open."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", name="new.py", text="x = 1\n")
+        done = await result(client, "edit", instruction="two", uri="untitled:1")
+        (listed,) = (await result(client, "document/list"))["documents"]
+        (told,) = (await result(client, "status"))["documents"]
+        assert 0 < listed["warm_tokens"] == told["warm_tokens"] < done["stats"]["prompt_tokens"]
+        assert ("new.py", True) == (told["name"], told["is_open"])
+
+
 async def test_a_client_that_leaves_closes_its_documents(paths: Paths, machine: Machine, tmp_path: Path) -> None:
     """When an editor dies, its unsaved text does not outlive it."""
     path = tmp_path / "a.py"

@@ -64,8 +64,8 @@ class Opened:
 
     @property
     def key(self) -> str:
-        """What tells it from other documents, open or not."""
-        return str(self.path) if self.path is not None else self.uri
+        """What its state is kept under, and tells it from other documents, open or not: texts of one name share it."""
+        return str(self.path or self.name)
 
 
 @dataclass(slots=True)
@@ -289,7 +289,9 @@ def _apply(uri: str, lines: LineIndex, edits: Sequence[TextEdit], encoding: Enco
             lines = LineIndex(edit.text)
             continue
         try:
-            start, end = lines.find(edit.start, encoding), lines.find(edit.end, encoding)
+            start = lines.find(edit.start, encoding)
+            # What is typed replaces nothing, and finding a place is most of the work.
+            end = start if edit.end == edit.start else lines.find(edit.end, encoding)
         except ValueError as error:
             raise OutOfSync.of_range(uri, str(error)) from error
         if start > end:

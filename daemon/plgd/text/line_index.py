@@ -1,16 +1,15 @@
 r"""Where the lines of a text begin, kept in step with its changes.
 
-The text is held in blocks of whole lines, so that a change copies and counts the few lines around it and nothing behind
-it; the whole is put together when somebody asks for it. As in `positions.py`, a text has one line more than it has
-endings.
+The text is held in blocks, so that a change copies and counts what is around it and nothing behind it; the whole is put
+together when somebody asks for it. As in `positions.py`, a text has one line more than it has endings.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from plgd.text.positions import Encoding, Position, count_units, fit_units
@@ -31,7 +30,7 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self._text: str | None = text
-        # Each block ends with a whole line, but for what follows the text's last ending. Only the last may be empty.
+        # No ending is in two blocks. Only the last block may be empty.
         self._blocks = list(_cut(text))
         self._n_endings = list(map(_count_endings, self._blocks))
         self._add_up()
@@ -65,19 +64,17 @@ class LineIndex:
             return self.n_characters
         if not 0 <= position.line < self.n_lines or position.character < 0:
             raise ValueError(f"there is no line {position.line}, character {position.character}")
-        place = self._place(self._endings, position.line)
-        block = self._blocks[place]
-        start = _line_start(block, position.line - self._endings[place])
-        found = _ENDING.search(block, start)
-        line = block[start : found.start() if found else len(block)]
+        start = self._ending(position.line)[1] if position.line else 0
+        stop = self._ending(position.line + 1)[0] if position.line + 1 < self.n_lines else self.n_characters
+        line = self._slice(start, min(stop, start + position.character))  # a character has at least one unit
         n_before = fit_units(line, position.character, encoding)
-        if n_before < len(line) and count_units(line[:n_before], encoding) != position.character:
+        if start + n_before < stop and count_units(line[:n_before], encoding) != position.character:
             raise ValueError(f"character {position.character} of line {position.line} is inside a character")
-        return self._ends[place] + start + n_before
+        return start + n_before
 
     def replace(self, start: int, end: int, new: str) -> None:
         """Replace the characters from `start` up to `end`."""
-        first, last = self._place(self._ends, start), self._place(self._ends, end)
+        first, last = self._place(start), self._place(end)
         if first and start == self._ends[first] and self._blocks[first - 1].endswith("\r"):
             first -= 1  # a line feed may come to stand behind a carriage return
         stretch = self._blocks[first][: start - self._ends[first]] + new + self._blocks[last][end - self._ends[last] :]
@@ -95,29 +92,34 @@ class LineIndex:
         self._ends = list(accumulate(map(len, self._blocks), initial=0))
         self._endings = list(accumulate(self._n_endings, initial=0))
 
-    def _place(self, sums: list[int], wanted: int) -> int:
-        """Return the last block that has at most so much before it."""
-        return min(bisect_right(sums, wanted), len(self._blocks)) - 1
+    def _place(self, offset: int) -> int:
+        """Return the block that a character is in; of the end, the last one."""
+        return min(bisect_right(self._ends, offset), len(self._blocks)) - 1
+
+    def _ending(self, n: int) -> tuple[int, int]:
+        """Return where an ending begins and ends; they are counted from 1."""
+        place = bisect_left(self._endings, n) - 1
+        found = next(islice(_ENDING.finditer(self._blocks[place]), n - self._endings[place] - 1, None))
+        return self._ends[place] + found.start(), self._ends[place] + found.end()
+
+    def _slice(self, start: int, end: int) -> str:
+        first, last = self._place(start), self._place(end)
+        return "".join(self._blocks[first : last + 1])[start - self._ends[first] : end - self._ends[first]]
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Cut a text at line ends; what is left may have twice the size. An empty text is one empty block."""
+    """Cut a text, at line ends if it has some; a block has up to twice the size. An empty text is one empty block."""
     start = 0
-    while len(text) - start > 2 * BLOCK_CHARACTERS and (found := _ENDING.search(text, start + BLOCK_CHARACTERS)):
-        yield text[start : found.end()]
-        start = found.end()
+    while len(text) - start > 2 * BLOCK_CHARACTERS:
+        found = _ENDING.search(text, start + BLOCK_CHARACTERS, start + 2 * BLOCK_CHARACTERS)
+        stop = found.end() if found else start + 2 * BLOCK_CHARACTERS
+        if text[stop - 1 : stop + 1] == "\r\n":
+            stop += 1
+        yield text[start:stop]
+        start = stop
     if start < len(text) or not text:
         yield text[start:]
 
 
 def _count_endings(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
-
-
-def _line_start(text: str, n: int) -> int:
-    """Return where the line behind the first n endings begins."""
-    start = 0
-    endings = _ENDING.finditer(text)
-    for _ in range(n):
-        start = next(endings).end()
-    return start
