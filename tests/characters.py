@@ -11,6 +11,8 @@ __all__ = ("characters", "pieces")
 
 # Line ends with the next line's indentation, words cut as a small vocabulary cuts them, with the blank before them.
 PIECE = re.compile(r"\n *| ?\w{1,4}|\s|[^\w\s]")
+# The same, and punctuation in one.
+JOINED = re.compile(r"\n *| ?\w{1,4}|\s|[^\w\s]+")
 
 
 @dataclass
@@ -29,13 +31,14 @@ class _CharacterFile:
 
 
 class _PieceFile:
-    def __init__(self) -> None:
+    def __init__(self, piece: re.Pattern[str]) -> None:
+        self._piece = piece
         self._texts: list[str] = []
         self._tokens: dict[str, int] = {}
 
     def encode(self, text: str, *, add_special_tokens: bool) -> _Encoding:
         assert not add_special_tokens
-        return _Encoding([self._token(piece) for piece in PIECE.findall(text)])
+        return _Encoding([self._token(piece) for piece in self._piece.findall(text)])
 
     def decode(self, tokens: list[int], *, skip_special_tokens: bool) -> str:
         assert not skip_special_tokens
@@ -54,6 +57,10 @@ def characters() -> PlainTokenizer:
     return PlainTokenizer(_CharacterFile())
 
 
-def pieces() -> PlainTokenizer:
-    """Make a tokenizer whose tokens are pieces of words; what it learnt it alone knows."""
-    return PlainTokenizer(_PieceFile())
+def pieces(*, joined: bool = False) -> PlainTokenizer:
+    """Make a tokenizer whose tokens are pieces of words; what it learnt it alone knows.
+
+    Args:
+        joined: punctuation that stands together is one token.
+    """
+    return PlainTokenizer(_PieceFile(JOINED if joined else PIECE))

@@ -86,13 +86,16 @@ EDITS: dict[str, tuple[str, list[str]]] = {
         ["out", ",", " ", "load", "out", "save", "out", "tota"],
     ),
 }
+LIST = "[" + ",".join(f"\n  {{\n    id: {n},\n    tags: [{tag}]\n  }}" for n, tag in enumerate("abcde")) + "\n]\n"
+# The first two objects teach it; the last ends otherwise.
+LIST_MISSED = ["],", "\n    ", "new", ":", " on", "\n  ", "],", "\n    ", "],", "\n    ", "}"]
 HINT = "def check(items, limit):\n    raise NotImplementedError\n"
 
 
-def missed(source: str, reply: str, *hints: str) -> list[str]:
+def missed(source: str, reply: str, *, joined: bool = False) -> list[str]:
     """Return the words of a reply that were not the first of the draft before them."""
-    codec = pieces()
-    proposer = FileDraftProposer([codec.encode(text) for text in (source, *hints)], 0, codec)
+    codec = pieces(joined=joined)
+    proposer = FileDraftProposer([codec.encode(source)], 0, codec)
     words = []
     for token in codec.encode(reply):
         draft = proposer.propose(24)
@@ -113,7 +116,10 @@ def foretold(source: str, reply: str, n: int) -> str:
 
 
 def check_drafts() -> None:
-    """Rewrite the file in every way, token by token; then draft behind whole blocks, and to the end of the file."""
+    """Rewrite the file in every way, token by token; then draft behind whole blocks, and to the end of the file.
+
+    Then give each object of a list a field more.
+    """
     for name, (reply, expected) in EDITS.items():
         if expected != (found := missed(SOURCE, reply)):
             raise Noticed(name, found)
@@ -125,6 +131,9 @@ def check_drafts() -> None:
     seen = SOURCE[: SOURCE.index("\n\n\ndef save")]
     if SOURCE[len(seen) :] != (behind := foretold(SOURCE, seen, 999)):
         raise Noticed("to the end", behind)
+    reply = LIST.replace("]\n  }", "],\n    new: on\n  }")
+    if LIST_MISSED != (found := missed(LIST, reply, joined=True)):
+        raise Noticed("a field for each object", found)
 
 
 MUTATIONS = {
@@ -154,6 +163,10 @@ MUTATIONS = {
         Cursor.run_on,
         "self._overlay.find_next(first_patched, min(place + len(tokens), sources.n_source - 1))",
         "min(place + len(tokens), sources.n_source - 1)",
+    ),
+    "a repeated insertion hides the source": Mutation(Cursor, Cursor._look_back, "streak >= FOUND", "streak > 99"),
+    "what goes on a line's end is tokenized without it": Mutation(
+        patcher, patcher._windows, "places[first] == rewrite.start", "False"
     ),
     "a run stops one token early": Mutation(
         Cursor, Cursor.run_on, "best.place = self._anchor = place + n", "best.place = self._anchor = place + n - 1"
