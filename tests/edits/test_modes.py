@@ -114,6 +114,63 @@ def test_a_sketch_may_delete() -> None:
     assert run(kept, f"{sketch}```\n").result.status is EditStatus.REJECTED_OUTPUT
 
 
+def test_a_reply_that_loses_what_the_sketch_keeps_is_refused() -> None:
+    """Lines behind a marker stay: a reply without one of them is refused, however small the loss."""
+    result = run(sketched(), SKETCHED.replace("    for item in items:\n", "") + "```\n").result
+    assert (EditStatus.REJECTED_OUTPUT, SOURCE) == (result.status, result.new_text)
+    assert ("The reply loses the line 'for item in items:' that the sketch keeps.",) == result.warnings
+
+
+@pytest.mark.parametrize(
+    ("instruction", "reply"),
+    [
+        ("Rename item to price, too.", SKETCHED.replace("item", "price")),
+        ("Remove the loop, too.", "def total(items):\n    result = 0\n    return round(result)\n"),
+    ],
+    ids=["other words", "asked for"],
+)
+def test_what_the_sketch_keeps_may_change_when_asked(instruction: str, reply: str) -> None:
+    """An instruction beside the sketch may change, or delete, what the sketch alone would keep."""
+    result = run(sketched(instruction=instruction), f"{reply}```\n").result
+    assert (EditStatus.PROPOSED, reply) == (result.status, result.new_text)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [(SOURCE, EditStatus.NO_CHANGE), (SOURCE.replace("= 0", "= 0.0"), EditStatus.PROPOSED)],
+    ids=["all of it", "some of it"],
+)
+def test_what_was_left_out_of_the_sketch_is_told(reply: str, status: EditStatus) -> None:
+    """A reply that does only a part of what the sketch shows comes with a warning that names what is missing."""
+    sketch = SKETCH.replace("= 0", "= 0.0")
+    result = run(sketched(code_edit=sketch), f"{reply}```\n").result
+    missing = "the line 'return round(result)' of the sketch"
+    if status is EditStatus.NO_CHANGE:
+        missing = "2 lines of the sketch, such as 'result = 0.0'"
+    assert (status, (f"The new text lacks {missing}.",)) == (result.status, result.warnings)
+
+
+def test_a_sketch_may_show_another_body() -> None:
+    """A sketch that writes a function's body anew need not show the old one."""
+    text, rest = SOURCE + "\n\ndef rest():\n    pass\n", "\n\ndef rest():\n    pass\n"
+    body = "def total(items):\n    return sum(items)\n"
+    result = run(sketched(text=text, code_edit=f"{body}\n\n# ... existing code ...\n"), f"{body}{rest}```\n").result
+    assert (EditStatus.PROPOSED, body + rest) == (result.status, result.new_text)
+    assert () == result.warnings
+
+
+def test_a_function_that_is_added_takes_no_others_place() -> None:
+    """A reply that puts a new function in the place of one that a marker keeps is refused, alike as the two are."""
+    first, second, third = (
+        f"def {name}(a, b):\n    return a {sign} b\n" for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"))
+    )
+    text, sketch = f"{first}\n\n{second}", f"{first}\n\n{third}\n\n# ... existing code ...\n"
+    result = run(sketched(text=text, code_edit=sketch), f"{first}\n\n{third}```\n").result
+    assert (EditStatus.REJECTED_OUTPUT, text) == (result.status, result.new_text)
+    whole = f"{first}\n\n{third}\n\n{second}"
+    assert whole == run(sketched(text=text, code_edit=sketch), f"{whole}```\n").result.new_text
+
+
 def test_a_sketch_of_a_range() -> None:
     """A sketch for a range is one of its lines."""
     lines = LineRange(first=3, last=4)

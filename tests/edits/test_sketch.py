@@ -37,6 +37,10 @@ def main():
     return store
 """
 
+ONE, TWO, SIX = (
+    f"def {name}(a, b):\n    return a {sign} b\n" for name, sign in (("one", "+"), ("two", "-"), ("six", "*"))
+)
+
 
 def merged(sketch: str, source: str = SOURCE) -> str | None:
     """Guess what a sketch of a text means."""
@@ -212,3 +216,28 @@ def test_a_stretch_of_changed_lines_alone() -> None:
     """Lines that were all changed take the place of the lines that they are most like."""
     sketch = "# ... existing code ...\nLIMIT = 20\n# ... existing code ...\n    return store.items\n"
     assert SOURCE.replace("10", "20").replace("return store", "return store.items") == merged(sketch)
+
+
+def test_a_body_that_is_written_anew_takes_the_old_ones_place() -> None:
+    """A line that both share, with other lines deeper below it in the sketch, begins a block that is written anew."""
+    sketch = "    def add(self, item):\n        return self.insert(0, item)\n\n    # ... existing code ...\n"
+    expected = SOURCE.replace(
+        "        self.items.append(item)\n        return item\n", "        return self.insert(0, item)\n", 1
+    )
+    assert expected == merged(f"# ...\n{sketch}")
+    inside = "    def add(self, item):\n        check(item)\n        # ... existing code ...\n"
+    added = SOURCE.replace("add(self, item):\n", "add(self, item):\n        check(item)\n")
+    assert added == merged(f"# ...\n{inside}# ...\n")
+
+
+@pytest.mark.parametrize(
+    ("sketch", "expected"),
+    [
+        (f"{ONE}\n\n{SIX}\n\n# ... existing code ...\n", f"{ONE}\n\n{SIX}\n\n{TWO}"),
+        (f"# ... existing code ...\n\n\n{SIX}\n\n{TWO}", f"{ONE}\n\n{SIX}\n\n{TWO}"),
+    ],
+    ids=["before", "after"],
+)
+def test_a_marker_always_stands_for_something(sketch: str, expected: str) -> None:
+    """A function like the only one that a marker can stand for is added beside it and does not take its place."""
+    assert expected == merged(sketch, f"{ONE}\n\n{TWO}")

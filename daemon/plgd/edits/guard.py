@@ -2,8 +2,9 @@
 
 An edit is refused when the reply did not end by itself, is empty, carries markup of the chat or a fence that the text
 lacks, repeats what stands around the lines to rewrite, stands a placeholder for text it should have written, or deletes
-most of the text unasked. Whether a deletion was
+most of the text unasked, or lines that a sketch keeps. Whether a deletion was
 asked for is read from the instruction's words (English only); one that was asked for is let through with a warning.
+What a sketch has and the new text has not is told in a warning.
 `edit.max_deleted_share = 1.0` switches that guard off.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from plgd.edits.edges import find_repeated_edge
+from plgd.edits.merge_check import Merge, compare_merge
 from plgd.edits.placeholders import find_placeholder
 from plgd.edits.prompt import wants_fences
 from plgd.engine.types import StopReason
@@ -132,17 +134,21 @@ def check_text(
             return Verdict(f"The reply holds {sentinel!r}, markup of the model's chat that the text does not have.")
     if fence := _new_fence(source + sketch, reply, instruction, language):
         return Verdict(f"The reply holds the fence {fence!r}, which the text does not have.")
-    source_lines, reply_lines = split_lines(source), split_lines(reply)
+    source_lines, reply_lines, sketch_lines = split_lines(source), split_lines(reply), split_lines(sketch)
     if line := find_repeated_edge(source_lines, reply_lines, before, after):
         return Verdict(f"The reply goes beyond the lines to rewrite: it repeats {line!r}.")
-    if placeholder := find_placeholder(source_lines, reply_lines, instruction, split_lines(sketch)):
+    if placeholder := find_placeholder(source_lines, reply_lines, instruction, sketch_lines):
         return Verdict(f"The reply leaves text out: it says {placeholder!r} instead of writing it.")
+    merge = compare_merge(source_lines, reply_lines, sketch_lines, split_lines(guess)) if sketch else Merge()
+    if merge.lost and not asks_deletion:
+        return Verdict(f"The reply loses {_some(merge.lost, 'that the sketch keeps')}.")
+    warnings = _merge_warnings(merge)
     share = 1.0 - _weight(reply) / max(1, _weight(source))
     if share <= max_deleted_share or len(source_lines) - len(reply_lines) < _FEW_LINES:
-        return Verdict()
+        return Verdict(warnings=warnings)
     sketched = 1.0 - _weight(guess) / max(1, _weight(source)) if guess else 0.0
     if asks_deletion or share <= sketched + _BEYOND_GUESS:
-        return Verdict(warnings=(f"The edit deletes {share:.0%} of the text.",))
+        return Verdict(warnings=(*warnings, f"The edit deletes {share:.0%} of the text."))
     return Verdict(f"The reply deletes {share:.0%} of the text, and the instruction does not ask for a deletion.")
 
 
@@ -151,6 +157,17 @@ def _new_fence(source: str, reply: str, instruction: str, language: str) -> str 
         return None
     known = set(_FENCE.findall(source))
     return next((fence for fence in _FENCE.findall(reply) if fence not in known), None)
+
+
+def _merge_warnings(merge: Merge) -> tuple[str, ...]:
+    if not merge.unmerged:
+        return ()
+    return (f"The new text lacks {_some(merge.unmerged, 'of the sketch')}.",)
+
+
+def _some(lines: Sequence[str], which: str) -> str:
+    one = repr(lines[0])
+    return f"the line {one} {which}" if len(lines) == 1 else f"{len(lines):,} lines {which}, such as {one}"
 
 
 def _weight(text: str) -> int:

@@ -84,22 +84,35 @@ def edit_many_steps(
             failure = error
         n_tokens += timing.n_tokens
         if failure is not None or proposals[place].made.status not in _GOOD:
-            shown = edit.document.shown()
             not_begun = [
                 Answer(other, name, model.name, Timing(clock, received))
                 for other, name in zip(edits[place + 1 :], sessions[place + 1 :], strict=True)
             ]
-            files = [
-                *(_not_written(proposal, shown) for proposal in proposals[:place]),
-                failed_file(shown, failure) if failure is not None else _file(proposals[place].result()),
-                *(
-                    _file(each.unchanged(EditStatus.CANCELLED, f"Not begun: {_NOT_EDITED.format(shown)}"))
-                    for each in not_begun
-                ),
-            ]
-            return make_many_result(session, files)
+            return make_many_result(session, list(_given_up(edit.document.shown(), proposals, failure, not_begun)))
     yield JobProgress(Stage.APPLY, 100.0, n_tokens)
     return _apply(proposals, session, documents, journal, before_write)
+
+
+def _given_up(
+    shown: str, proposals: Sequence[Proposal], failure: PlgdError | None, not_begun: Sequence[Answer]
+) -> Iterator[FileResult]:
+    """Say what became of all files when one could not be edited.
+
+    Args:
+        shown: the name of that one.
+        proposals: of those before it, and its own where the model answered.
+        failure: why there is none.
+        not_begun: those behind it.
+    """
+    before, own = (proposals, []) if failure is not None else (proposals[:-1], proposals[-1:])
+    for each in before:
+        yield _not_written(each, shown)
+    if failure is not None:
+        yield failed_file(shown, failure)
+    for each in own:
+        yield _file(each.result())
+    for answer in not_begun:
+        yield _file(answer.unchanged(EditStatus.CANCELLED, f"Not begun: {_NOT_EDITED.format(shown)}"))
 
 
 def _apply(

@@ -112,17 +112,9 @@ def rewrite_steps(
             yield JobProgress(Stage.PREFILL, 100.0 * n_done / len(prompt.tokens), n_done)
         answer.stopped = yield from _decode(engine, reader, stops, prompt, timing, answer.drafts)
     answer.raw_reply = reader.raw
-    unchanged = edit.document.lines
     if cut_off := check_ending(answer.stopped, timing.n_tokens - n_before):
-        return Rewrite(EditStatus.TRUNCATED, unchanged, (cut_off,))
-    reply = keep_tabs(prompt.source, reader.reply.text, edit.params.instruction)
-    verdict = _judge(edit, prompt, reply, model, config)
-    if verdict.refusal is not None:
-        return Rewrite(EditStatus.REJECTED_OUTPUT, unchanged, (verdict.refusal,))
-    new_lines = rewrite_lines(edit.document.lines, edit.lines.first, edit.lines.last, reply)
-    if new_lines == unchanged:
-        return Rewrite(EditStatus.NO_CHANGE, unchanged)
-    return Rewrite(EditStatus.PROPOSED, new_lines, verdict.warnings)
+        return Rewrite(EditStatus.TRUNCATED, edit.document.lines, (cut_off,))
+    return _concluded(edit, prompt, reader.reply.text, model, config)
 
 
 def _check_size(edit: PreparedEdit, model: Model) -> None:
@@ -174,6 +166,18 @@ def _decode(
     if stopped is None:
         raise EngineError.during("the reply", "it ended without a reason")
     return stopped
+
+
+def _concluded(edit: PreparedEdit, prompt: Prompt, text: str, model: Model, config: Config) -> Rewrite:
+    """Judge a reply that ended by itself, and put it in its place."""
+    unchanged = edit.document.lines
+    reply = keep_tabs(prompt.source, text, edit.params.instruction)
+    verdict = _judge(edit, prompt, reply, model, config)
+    if verdict.refusal is not None:
+        return Rewrite(EditStatus.REJECTED_OUTPUT, unchanged, (verdict.refusal,))
+    new_lines = rewrite_lines(unchanged, edit.lines.first, edit.lines.last, reply)
+    status = EditStatus.NO_CHANGE if new_lines == unchanged else EditStatus.PROPOSED
+    return Rewrite(status, new_lines, verdict.warnings)
 
 
 def _judge(edit: PreparedEdit, prompt: Prompt, reply: str, model: Model, config: Config) -> Verdict:

@@ -40,10 +40,14 @@ class _Stretch:
 
     Attributes:
         lines: without endings.
+        before: the marker before them, if there is one.
+        after: the marker after them, if there is one.
         pairs: those that the source has; else the one that is most like one of the source's, if any is.
     """
 
     lines: list[str]
+    before: str | None = None
+    after: str | None = None
     pairs: list[Pair] = field(default_factory=list)
 
 
@@ -58,7 +62,15 @@ def guess_merge(source: Sequence[str], sketch: Sequence[str]) -> tuple[str, ...]
         The lines; `None` when the two share none that says where the sketch belongs.
     """
     parts = [(kept, list(group)) for kept, group in groupby(sketch, is_marker)]
-    stretches = [_Stretch(lines) for kept, lines in parts if not kept]
+    stretches = [
+        _Stretch(
+            lines,
+            before=parts[place - 1][1][-1] if place > 0 else None,
+            after=parts[place + 1][1][0] if place + 1 < len(parts) else None,
+        )
+        for place, (kept, lines) in enumerate(parts)
+        if not kept
+    ]
     for pair in pair_lines(source, [stretch.lines for stretch in stretches]):
         stretches[pair.stretch].pairs.append(pair)
     ends_open = bool(parts) and parts[-1][0]
@@ -68,7 +80,8 @@ def guess_merge(source: Sequence[str], sketch: Sequence[str]) -> tuple[str, ...]
         if not stretch.pairs and (changed := _find_changed(source, at, stretch.lines)) is not None:
             stretch.pairs.append(Pair(number, *changed))
         if stretch.pairs:
-            at = _merge(source, at, stretch, merged)
+            following = next((each.pairs[0].source for each in stretches[number + 1 :] if each.pairs), len(source))
+            at = _merge(source, at, stretch, merged, following)
             continue
         # Lines that are new from the first to the last may go anywhere between those beside the two markers.
         if number == len(stretches) - 1 and not ends_open:
@@ -78,10 +91,24 @@ def guess_merge(source: Sequence[str], sketch: Sequence[str]) -> tuple[str, ...]
     return (*merged, *source[at:]) if any(stretch.pairs for stretch in stretches) else None
 
 
-def _merge(source: Sequence[str], at: int, stretch: _Stretch, merged: list[str]) -> int:
-    """Append what the source has before a stretch, then the stretch; return where the source goes on."""
+def _merge(source: Sequence[str], at: int, stretch: _Stretch, merged: list[str], following: int) -> int:
+    """Append what the source has before a stretch, then the stretch; return where the source goes on.
+
+    A marker stands for something: where nothing was left for it, lines that are like others were added beside them.
+
+    Args:
+        source: lines of the text.
+        at: where the source goes on before the stretch.
+        stretch: has pairs.
+        merged: is appended to.
+        following: the line of the source that the next stretch is paired with, or their number.
+    """
     first, last = stretch.pairs[0], stretch.pairs[-1]
-    n_changed = _n_similar(source[at : first.source][::-1], stretch.lines[: first.line][::-1])
+    head = stretch.lines[: first.line]
+    n_changed = _n_similar(source[at : first.source][::-1], head[::-1])
+    if stretch.before is not None and _is_blank(source[at : first.source - n_changed]):
+        n_changed = 0
+    n_changed += min(_n_blank(head), _n_blank(source[at : first.source - n_changed][::-1]))
     merged += source[at : first.source - n_changed]
     shared = {pair.line: pair for pair in stretch.pairs}
     near = first
@@ -91,7 +118,38 @@ def _merge(source: Sequence[str], at: int, stretch: _Stretch, merged: list[str])
             merged.append(source[near.source])
         else:
             merged.append(_indented(line, like=source[near.source], written=stretch.lines[near.line]))
-    return last.source + 1 + _n_similar(source[last.source + 1 :], stretch.lines[last.line + 1 :])
+    rest, tail = source[last.source + 1 : following], stretch.lines[last.line + 1 :]
+    n_of_block = 0
+    if _goes_deeper(tail[:1], stretch.lines[last.line]) and not _goes_deeper([stretch.after], stretch.lines[last.line]):
+        n_of_block = _n_of_block(rest, source[last.source])
+    n_over = max(_n_similar(rest, tail), n_of_block)
+    if stretch.after is not None and _is_blank(rest[n_over:]):
+        n_over = n_of_block
+    n_over += min(_n_blank(tail[::-1]), _n_blank(rest[n_over:]))
+    return last.source + 1 + n_over
+
+
+def _n_of_block(rest: Sequence[str], head: str) -> int:
+    """Count the lines below a line that stand deeper: the block that it begins, which the sketch writes anew."""
+    n_inside = 0
+    for number, line in enumerate(rest):
+        if line.strip() and not _goes_deeper([line], head):
+            break
+        n_inside = number + 1 if line.strip() else n_inside
+    return n_inside
+
+
+def _goes_deeper(lines: Sequence[str | None], head: str) -> bool:
+    return any(line and line.strip() and len(_indent(line)) > len(_indent(head)) for line in lines)
+
+
+def _n_blank(lines: Sequence[str]) -> int:
+    """Count the blank lines at the beginning."""
+    return next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+
+
+def _is_blank(lines: Sequence[str]) -> bool:
+    return not any(line.strip() for line in lines)
 
 
 def _find_changed(source: Sequence[str], at: int, lines: Sequence[str]) -> tuple[int, int] | None:
