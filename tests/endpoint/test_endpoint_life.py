@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib.util
+import os
 import socket
 import stat
 import threading
@@ -102,6 +105,60 @@ async def test_a_client_that_leaves_before_the_reply_cancels_it(paths: Paths) ->
             group.cancel_scope.cancel()
         await wait_quiet(daemon)
     assert n_said(model) < len(ENDLESS)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"GET /v1/models HTTP/1.1\r\nHost: 127", b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /v1"],
+    ids=["nothing", "half a header", "half a second header"],
+)
+async def test_a_client_that_asks_nothing_is_given_up(
+    paths: Paths, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who connects and does not finish a header is cut off, so that nobody without the token keeps others out."""
+    monkeypatch.setattr("plgd.http.patience.HEADER_TIMEOUT_S", 0.05)
+    http = HttpConfig(enabled=True, port=0, token=TOKEN, connection_limit=1)
+    async with answering(paths, http=http) as daemon, bare_client(daemon) as client:
+        async with await anyio.connect_tcp("127.0.0.1", client.base_url.port or 0) as stream:
+            await stream.send(said)
+            with anyio.fail_after(PATIENCE_S), contextlib.suppress(anyio.EndOfStream):
+                while True:
+                    await stream.receive()
+        assert 200 == (await client.post(PATH, json=ASKED)).status_code
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\xff" * 100 + b"\r\n\r\n",
+        b"GET /v1/models HTTP/9\r\n\r\n",
+        b"GET /v1/models HTTP/1.1\r\nA: " + b"a" * 2**20 + b"\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n\r\n',
+    ],
+    ids=["binary", "another version", "a long header", "a length below nothing", "another protocol"],
+)
+async def test_what_is_no_request_is_refused(paths: Paths, said: bytes) -> None:
+    """Bytes that are no request get an error or the end of their connection, and the next client is served."""
+    async with answering(paths) as daemon, bare_client(daemon) as client:
+        async with await anyio.connect_tcp("127.0.0.1", client.base_url.port or 0) as stream:
+            heard = b""
+            with anyio.fail_after(PATIENCE_S), contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                await stream.send(said)
+                while True:
+                    heard += await stream.receive()
+        assert heard.startswith((b"HTTP/1.1 4", b"HTTP/1.1 501")) or not heard
+        assert 200 == (await client.post(PATH, json=ASKED)).status_code
+
+
+async def test_clients_are_bounded(paths: Paths) -> None:
+    """As many clients as configured are served, and the next one hears that there are too many."""
+    http = HttpConfig(enabled=True, port=0, token=TOKEN, connection_limit=2)
+    async with answering(paths, http=http) as daemon, bare_client(daemon) as client, bare_client(daemon) as late:
+        silent = await anyio.connect_tcp("127.0.0.1", client.base_url.port or 0)
+        async with silent:
+            assert 200 == (await client.post(PATH, json=ASKED)).status_code
+            assert 503 == (await late.post(PATH, json=ASKED)).status_code
 
 
 async def test_a_full_queue(paths: Paths) -> None:
@@ -240,6 +297,20 @@ async def test_a_token_that_cannot_be_trusted_is_refused(paths: Paths, tmp_path:
             (tmp_path / "elsewhere").chmod(0o600)
     with pytest.raises(ConfigError, match="http-token"):
         make_daemon(paths, HttpConfig(enabled=True, port=0))
+
+
+async def test_a_token_that_does_not_fit_on_the_disk(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk leaves no half a token behind: when there is room, the next start makes a whole one."""
+
+    def fill_up(descriptor: int, *_: str, **__: str) -> None:
+        os.close(descriptor)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("plgd.http.token.open", fill_up, raising=False)
+        with pytest.raises(ConfigError, match="No space left"):
+            make_daemon(paths, HttpConfig(enabled=True, port=0))
+    assert len(keep_token(paths.http_token)) >= 32
 
 
 async def test_a_port_that_is_taken(paths: Paths) -> None:

@@ -14,6 +14,7 @@ from plgd.config import HttpConfig
 from plgd.errors import ConfigError
 from plgd.http.app import make_app
 from plgd.http.completer import Completer
+from plgd.http.patience import PatientProtocol
 from plgd.http.token import keep_token
 from plgd.paths import Paths
 
@@ -53,7 +54,7 @@ class HttpEndpoint:
         self._server = _Server(
             uvicorn.Config(
                 make_app(completer, token=token, body_limit=config.body_limit),
-                http="h11",
+                http=PatientProtocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -61,7 +62,7 @@ class HttpEndpoint:
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                limit_concurrency=config.connection_limit,
+                limit_concurrency=config.connection_limit + 1,  # the one that is refused is counted, too
                 timeout_graceful_shutdown=_LAST_BYTES_S,
             )
         )

@@ -47,6 +47,10 @@ def _make(path: Path) -> str:
     private_folder(path.parent)
     token = secrets.token_urlsafe(32)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123  # the descriptor is there already
-        file.write(token + "\n")
+    try:
+        with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123  # the descriptor is there already
+            file.write(token + "\n")
+    except OSError:
+        path.unlink(missing_ok=True)  # half a token would be refused at every start from now on
+        raise
     return token
