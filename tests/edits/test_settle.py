@@ -124,6 +124,19 @@ def test_a_line_of_the_journal_that_was_damaged(desk: Desk, monkeypatch: pytest.
     assert desk.beside == set()
 
 
+def test_a_damaged_entry_of_a_transaction_that_had_begun(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When nobody can say any more which files were meant, the entry stays for a person to see, and so do the texts."""
+    die_after(desk, monkeypatch, 1)
+    (file,) = desk.journal_folder.iterdir()
+    texts, beside = desk.texts, desk.beside
+    file.write_bytes(b"?" + file.read_bytes()[1:])
+    recover(Journal(desk.journal_folder))
+    assert f"the journal's {file.name} is damaged" in caplog.text
+    assert (texts, beside) == (desk.texts, desk.beside)
+
+
 def test_a_journal_of_another_version(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     """An entry that is not understood is logged and left alone, and so are files beside it."""
     desk.journal_folder.mkdir()

@@ -298,6 +298,17 @@ def test_replies_are_bounded(tmp_path: Path) -> None:
     assert [False, True] == known("longer", "too long")
 
 
+async def test_a_reply_of_another_version_that_cannot_be_read(paths: Paths, source: Path) -> None:
+    """A repeat whose kept reply is of a type that this version does not know is refused and not carried out twice."""
+    async with serving(paths, Machine(m=model())), wire(paths) as client:
+        await edit(client, source)
+        put(source, "mine\n")
+        [kept] = paths.replies_dir.iterdir()
+        kept.write_bytes(kept.read_bytes().replace(b'"status":"applied"', b'"status":"half applied"'))
+        refused = (await edit(client, source))["error"]
+    assert (KeyReused.by_another_version("k").message, "mine\n") == (refused["message"], text_of(source))
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff", b'{"request":1}', b"[" * 100_000])
 def test_a_damaged_reply_is_no_reply(content: bytes, tmp_path: Path) -> None:
     """What cannot be read is carried out again instead of failing the request for an hour."""

@@ -130,10 +130,15 @@ class Journal:
         """Yield the transactions of a daemon that died; one that cannot be read is logged and left."""
         for file in sorted(self._folder.glob(f"*{_SUFFIX}")):
             try:
-                lines = _lines(file.read_bytes())
+                data = file.read_bytes()
+                lines = _lines(data)
                 moves = _MOVES.decode(lines[0]) if lines else ()
             except (OSError, msgspec.MsgspecError) as error:
                 _LOG.error("the journal's %s cannot be read: %s", file.name, error)
+                continue
+            if not lines and data.endswith(_line(_COMMITTED)):
+                # No crash does that: the first line was whole before the second was begun. Files may be renamed by now.
+                _LOG.error("the journal's %s is damaged; what it was about cannot be finished or undone", file.name)
                 continue
             yield Transaction(file, moves, committed=_COMMITTED in lines[1:])
 
@@ -152,7 +157,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _append(file: Path, content: bytes, flags: int) -> None:
-    line = b"%s %s\n" % (_hash(content), content)
+    line = _line(content)
     handle = os.open(file, flags | os.O_CLOEXEC, 0o600)
     try:
         while line:
@@ -160,6 +165,10 @@ def _append(file: Path, content: bytes, flags: int) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _line(content: bytes) -> bytes:
+    return b"%s %s\n" % (_hash(content), content)
 
 
 def _lines(data: bytes) -> list[bytes]:

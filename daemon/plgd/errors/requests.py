@@ -213,6 +213,13 @@ class KeyReused(InputError):
     def of(cls, key: str) -> KeyReused:
         return cls(f"The idempotency key {key!r} belongs to another request of the last hour; choose another key.")
 
+    @classmethod
+    def by_another_version(cls, key: str) -> KeyReused:
+        return cls(
+            f"The request with the idempotency key {key!r} was carried out by another version of plgd, whose reply cannot "
+            "be read. Look at the file before you ask again under another key."
+        )
+
 
 class Conflict(PlgdError):
     """The text changed while the model worked, inside the lines that the edit changes."""

@@ -62,7 +62,7 @@ class Repeats:
             keeps: tells whether a result is worth keeping.
 
         Raises:
-            KeyReused: the key came with another request.
+            KeyReused: the key came with another request, or another version's reply cannot be read.
             Conflict: a daemon died in the middle of the first run, and the file has a third text now.
             WriteFailed: the disk could not take the reply, so nothing was written.
         """
@@ -92,7 +92,10 @@ class Repeats:
         found = await to_thread.run_sync(self._replies.find, key, request)
         if found is not None:
             _LOG.info("%s was repeated; its reply is the kept one", method.name)
-            return msgspec.json.decode(found, type=method.result)
+            try:
+                return msgspec.json.decode(found, type=method.result)
+            except msgspec.ValidationError as error:
+                raise KeyReused.by_another_version(key) from error
 
         def promise(result: msgspec.Struct, files: Sequence[Promised]) -> None:
             try:
