@@ -175,8 +175,10 @@ async def test_one_client_cannot_pile_up_requests(paths: Paths) -> None:
     async with serving(paths, Machine(), shelf), wire(paths) as client:
         for request_id in range(256):
             await client.ask(request_id, "model/pull", {"name": "x"})
-        await client.ask("one more", "ping")
+        await client.ask("one more", "model/list")
         assert (await client.error("one more"))[0] == QueueFull.code
+        await client.ask("answered at once", "ping")
+        assert (await client.answer("answered at once"))["result"] == {}
 
 
 async def test_clients_are_bounded(paths: Paths) -> None:

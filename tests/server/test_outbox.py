@@ -70,3 +70,32 @@ async def test_a_client_that_is_gone_ends_the_sending(ends: tuple[Stream, Stream
     outbox.put(b"a\n")
     with pytest.raises(anyio.BrokenResourceError):
         await outbox.send_to(ours)
+
+
+async def test_a_line_goes_out_in_the_call_that_puts_it(ends: tuple[Stream, Stream]) -> None:
+    """While nothing waits, no task has to wake up for an answer."""
+    ours, theirs = ends
+    outbox = Outbox(100)
+    async with anyio.create_task_group() as group:
+        group.start_soon(outbox.send_to, ours)
+        await anyio.wait_all_tasks_blocked()
+        outbox.put(b"now\n")
+        assert theirs.socket.recv(100) == b"now\n"
+        outbox.close()
+
+
+async def test_lines_stay_in_order_when_the_kernel_takes_a_part(ends: tuple[Stream, Stream]) -> None:
+    """What is left of a line goes before the lines that come after it."""
+    ours, theirs = ends
+    lines = [b"%d" % digit * 3_000_000 + b"\n" for digit in range(3)]
+    outbox = Outbox(20_000_000)
+    got = b""
+    async with anyio.create_task_group() as group:
+        group.start_soon(outbox.send_to, ours)
+        await anyio.wait_all_tasks_blocked()
+        for line in lines:
+            outbox.put(line)
+        outbox.close()
+        while len(got) < sum(map(len, lines)):
+            got += await theirs.receive(1_000_000)
+    assert b"".join(lines) == got

@@ -229,6 +229,12 @@ class OpenDocuments:
             own = next((held for (owner, _), held in found if owner == client), None)
             return own.look() if own is not None else found[-1][1].look() if found else None
 
+    def keys(self) -> frozenset[str]:
+        """Return the keys (`Opened.key`) of the documents that are in step with their editors."""
+        with self._lock:
+            held = [each for each in self._held.values() if each.lines is not None]
+        return frozenset(str(each.path or each.name) for each in held)
+
     def all(self) -> tuple[Opened, ...]:
         """Return the documents that are in step with their editors, changed last first."""
         with self._lock:

@@ -24,6 +24,8 @@ __all__ = ("Connection",)
 _READ_BYTES: Final = 256 * 1024
 # Requests of one connection under way at once; an editor has a handful.
 _REQUEST_LIMIT: Final = 256
+# Lines of one connection that are taken until the others get their turn.
+_LINES_AT_ONCE: Final = 32
 # What waits for a slow reader: at least this much, so that a small frame limit does not cut off a burst of deltas.
 _OUTBOX_BYTES: Final = 1024 * 1024
 # How long the last answers may take to leave when the connection ends.
@@ -49,6 +51,7 @@ class Connection:
         self._splitter = Splitter(frame_limit)
         self._outbox = Outbox(max(frame_limit, _OUTBOX_BYTES))
         self._requests: dict[envelope.RequestId, anyio.CancelScope] = {}
+        self._has_new = False  # a request was taken that may not have begun
         self._client = Client()
         self._greeted = False
         self._reading = anyio.CancelScope()
@@ -92,10 +95,14 @@ class Connection:
             self._whole.cancel()
 
     async def _read_forever(self, requests: TaskGroup) -> None:
+        n_taken = 0
         try:
             while True:
                 while (line := self._splitter.next_line()) is not None:
                     await self._take(line, requests)
+                    n_taken += 1
+                    if n_taken % _LINES_AT_ONCE == 0:
+                        await anyio.lowlevel.checkpoint()
                 self._splitter.feed(await self._stream.receive(_READ_BYTES))
         except (anyio.EndOfStream, anyio.BrokenResourceError):
             return
@@ -126,14 +133,26 @@ class Connection:
         elif request.id in self._requests:
             error = InvalidRequest(f"The id {request.id!r} belongs to a request that is still under way.")
             self._send(envelope.encode_failure(request.id, error))
+        elif self._dispatcher.is_quick(request.method):
+            # A task for each would cost several times what the answer does.
+            await self._answer_quickly(request)
         elif len(self._requests) >= _REQUEST_LIMIT:
             self._send(envelope.encode_failure(request.id, QueueFull.of(_REQUEST_LIMIT)))
         else:
             scope = self._requests[request.id] = anyio.CancelScope()
             requests.start_soon(self._answer, request, scope)
+            self._has_new = True
             if len(self._requests) == _REQUEST_LIMIT:
                 # The quick ones end as soon as they get a turn.
                 await anyio.lowlevel.checkpoint()
+
+    async def _answer_quickly(self, request: envelope.Request) -> None:
+        if self._has_new:
+            # What was asked before has begun first: a status after a stop says that the daemon stops.
+            await anyio.lowlevel.checkpoint()
+            self._has_new = False
+        self._lifecycle.note_request()
+        self._send(self._dispatcher.answer_quickly(request))
 
     async def _answer(self, request: envelope.Request, scope: anyio.CancelScope) -> None:
         # A `stop` waits for the requests that are counted, so it cannot be one of them.

@@ -70,6 +70,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class _QuickEntry:
+    method: Method[Any, Any]
+    handler: Callable[[Any], msgspec.Struct]
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     method: Method[Any, Any]
     handler: Callable[[Call, Any], Awaitable[msgspec.Struct]]
@@ -80,15 +86,33 @@ class Dispatcher:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
+        self._quick: dict[str, _QuickEntry] = {}
 
     @property
     def names(self) -> frozenset[str]:
         """The methods that have a handler."""
-        return frozenset(self._entries)
+        return frozenset(self._entries) | frozenset(self._quick)
 
     def add(self, method: Method[ParamsT, ResultT], handler: Callable[[Call, ParamsT], Awaitable[ResultT]]) -> None:
         """Let a handler answer a method."""
         self._entries[method.name] = _Entry(method, handler)
+
+    def add_quick(self, method: Method[ParamsT, ResultT], handler: Callable[[ParamsT], ResultT]) -> None:
+        """Let a handler answer a method that waits for nothing."""
+        self._quick[method.name] = _QuickEntry(method, handler)
+
+    def is_quick(self, name: str) -> bool:
+        """Tell whether a method waits for nothing."""
+        return name in self._quick
+
+    def answer_quickly(self, request: envelope.Request) -> bytes:
+        """Carry out a request of a quick method and return the line that answers it; see `answer`."""
+        entry = self._quick[request.method]
+        try:
+            params = envelope.decode_params(entry.method, request.params)
+            return envelope.encode_success(request.id, entry.handler(params))
+        except Exception as error:  # noqa: BLE001  # one request's failure is no other's
+            return _refusal(request, error)
 
     async def answer(self, request: envelope.Request, send: Callable[[bytes], None], client: Client) -> Answer:
         """Carry out a request; whatever fails becomes an error of the protocol.
@@ -103,21 +127,27 @@ class Dispatcher:
             params = envelope.decode_params(entry.method, request.params)
             result = await entry.handler(Call(request.id, send, client), params)
             return Answer(envelope.encode_success(request.id, result), succeeded=True)
-        except VersionRefused as refused:
-            line = envelope.encode_failure(request.id, refused.error, refused.data)
-        except QueueFull as full:
-            line = envelope.encode_failure(request.id, full, envelope.ErrorData(retry_after_s=full.retry_after_s))
-        except PlgdError as error:
-            line = envelope.encode_failure(request.id, error)
-        except Exception as error:  # noqa: BLE001  # one request's failure is no other's
-            _LOG.exception("%s failed", request.method)
-            message = f"The daemon failed in {request.method} ({type(error).__name__}); `plgd logs` has the details."
-            line = envelope.encode_failure(request.id, PlgdError(message))
-        return Answer(line, succeeded=False)
+        except Exception as error:  # noqa: BLE001  # as above
+            return Answer(_refusal(request, error), succeeded=False)
 
     def _find(self, name: str) -> _Entry:
         entry = self._entries.get(name)
         if entry is None:
-            nearest = difflib.get_close_matches(name[:100], self._entries, n=1)
+            nearest = difflib.get_close_matches(name[:100], self.names, n=1)
             raise MethodNotFound.named(name[:100], nearest[0] if nearest else None)
         return entry
+
+
+def _refusal(request: envelope.Request, error: Exception) -> bytes:
+    match error:
+        case VersionRefused():
+            return envelope.encode_failure(request.id, error.error, error.data)
+        case QueueFull():
+            data = envelope.ErrorData(retry_after_s=error.retry_after_s)
+            return envelope.encode_failure(request.id, error, data)
+        case PlgdError():
+            return envelope.encode_failure(request.id, error)
+        case _:
+            _LOG.error("%s failed", request.method, exc_info=error)
+            message = f"The daemon failed in {request.method} ({type(error).__name__}); `plgd logs` has the details."
+            return envelope.encode_failure(request.id, PlgdError(message))

@@ -16,7 +16,6 @@ from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
 from plgd.edits.journal import Journal
 from plgd.errors import InvalidParams, VersionMismatch
-from plgd.memory import resident_bytes
 from plgd.paths import Paths
 from plgd.protocol import methods
 from plgd.protocol.base import NoParams
@@ -44,7 +43,7 @@ from plgd.server.lifecycle import Lifecycle
 from plgd.server.model_handlers import ModelHandlers
 from plgd.server.model_store import MakeModelStore
 from plgd.server.repeats import Repeats
-from plgd.server.status import describe_documents, describe_sharing, describe_warmth, say_state
+from plgd.server.status_report import StatusReport
 from plgd.server.worker import Worker
 from plgd.version import __version__
 
@@ -103,6 +102,9 @@ class Handlers:
             journal=Journal(paths.journal_dir),
             on_read=on_read,
         )
+        self._report = StatusReport(
+            worker, lambda: self._edits.jobs, lifecycle, documents, store, socket=str(paths.socket)
+        )
         self.completer = DaemonCompleter(config, self._edits.runner, self._models, lifecycle, store)
 
     def register(self, dispatcher: Dispatcher) -> None:
@@ -111,8 +113,8 @@ class Handlers:
         self._edits.register(dispatcher)
         DocumentHandlers(self._documents, self._store, self._worker.wake).register(dispatcher)
         dispatcher.add(methods.HELLO, self.hello)
-        dispatcher.add(methods.PING, self.ping)
-        dispatcher.add(methods.STATUS, self.status)
+        dispatcher.add_quick(methods.PING, self.ping)
+        dispatcher.add_quick(methods.STATUS, self.status)
         dispatcher.add(methods.STOP, self.stop)
         dispatcher.add(methods.DOCTOR, self.doctor)
         dispatcher.add(methods.DISCOVER, self.discover)
@@ -132,34 +134,13 @@ class Handlers:
             )
         return HelloResult(protocol=PROTOCOL_VERSION, version=__version__, pid=os.getpid())
 
-    async def ping(self, _call: Call, _params: NoParams) -> PingResult:
+    def ping(self, _params: NoParams) -> PingResult:
         """Do nothing."""
         return PingResult()
 
-    async def status(self, _call: Call, _params: NoParams) -> StatusResult:
+    def status(self, _params: NoParams) -> StatusResult:
         """Report from memory what everybody was doing last."""
-        worker = self._worker.state
-        jobs = self._edits.jobs
-        state, message = say_state(worker, jobs, stopping=self._lifecycle.stopping)
-        return StatusResult(
-            state=state,
-            message=message,
-            version=__version__,
-            pid=os.getpid(),
-            model=worker.model,
-            loading_percent=worker.loading_percent,
-            jobs=jobs,
-            resident_bytes=resident_bytes(),
-            device_bytes=worker.device_bytes,
-            device=worker.device,
-            socket=str(self._paths.socket),
-            uptime_s=self._lifecycle.uptime_s,
-            n_edits=self._lifecycle.n_edits,
-            n_completions=self._lifecycle.n_completions,
-            documents=describe_documents(self._documents, self._store.counts),
-            warm=describe_warmth(self._store.counts),
-            sharing=describe_sharing(worker.sharing),
-        )
+        return self._report.make()
 
     async def stop(self, _call: Call, params: StopParams) -> StopResult:
         """Begin the daemon's end and answer when its socket is gone."""

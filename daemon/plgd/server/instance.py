@@ -18,7 +18,7 @@ from plgd.paths import Paths, private_folder
 __all__ = ("Instance", "peer_uid", "single_instance")
 
 # Pending connections that the kernel holds while the event loop is busy.
-_BACKLOG: Final = 128
+_BACKLOG: Final = 1024
 
 
 class Instance:

@@ -63,6 +63,10 @@ class Lifecycle:
         if self.stopping:
             raise ShuttingDown
 
+    def note_request(self) -> None:
+        """Take note of a request that was answered at once."""
+        self._last_request_at = time.monotonic()
+
     @contextmanager
     def request(self) -> Iterator[None]:
         """Count a request until it is answered."""

@@ -14,6 +14,8 @@ __all__ = ("Outbox",)
 class Outbox:
     """Takes lines at once and sends them as fast as the client reads.
 
+    While nothing waits, a line goes to the kernel in the call that puts it.
+
     Args:
         limit: bytes that may wait; a client that lets more pile up has stopped reading and is given up.
     """
@@ -23,6 +25,7 @@ class Outbox:
         self._lines: deque[bytes] = deque()
         self._n_bytes = 0
         self._changed = anyio.Event()
+        self._idle: Stream | None = None  # where `send_to` would send if there were anything to send
         self._closed = False
         self.overflowed = False
 
@@ -34,6 +37,11 @@ class Outbox:
             self.overflowed = True
             self.close()
             return
+        if self._idle is not None:
+            n_sent = self._idle.send_now(line)
+            if n_sent == len(line):
+                return
+            line, self._idle = line[n_sent:], None
         self._lines.append(line)
         self._n_bytes += len(line)
         self._changed.set()
@@ -58,5 +66,8 @@ class Outbox:
             elif self._closed:
                 return
             else:
-                self._changed = anyio.Event()
-                await self._changed.wait()
+                self._changed, self._idle = anyio.Event(), stream
+                try:
+                    await self._changed.wait()
+                finally:
+                    self._idle = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
-from plgd.documents.store import DocumentStore
+from plgd.documents.store import Seen
 from plgd.documents.warm import WarmCounts
 from plgd.protocol.daemon import DocumentInfo, JobInfo, SharingInfo, WarmInfo
 from plgd.protocol.edits import Stage
@@ -39,10 +39,11 @@ def _requests(n: int) -> str:
     return f"{n} request" if n == 1 else f"{n} requests"
 
 
-def describe_documents(documents: DocumentStore, counts: WarmCounts) -> tuple[DocumentInfo, ...]:
+def describe_documents(
+    seen_texts: Sequence[Seen], opened: Collection[str], counts: WarmCounts
+) -> tuple[DocumentInfo, ...]:
     """Describe the texts that the daemon has seen, and what is kept of them."""
     states = {name: (n_tokens, n_bytes) for name, n_tokens, n_bytes in counts.documents}
-    opened = {each.key for each in documents.open.all()}
     return tuple(
         DocumentInfo(
             name=seen.name,
@@ -52,7 +53,7 @@ def describe_documents(documents: DocumentStore, counts: WarmCounts) -> tuple[Do
             kv_bytes=states.get(seen.name, (0, 0))[1],
             is_open=seen.name in opened,
         )
-        for seen in documents.seen()
+        for seen in seen_texts
     )
 
 

@@ -51,7 +51,16 @@ class Turns(Generic[EventT, ResultT]):
         if len(jobs) == 1:
             return [self._step(job, need_model) for job in jobs]
         made = need_model().together.run([partial(self._step, job, need_model) for job in jobs])
-        return [_failed(each) if isinstance(each, BaseException) else each for each in made]
+        return [
+            self._gone(job, each) if isinstance(each, BaseException) else each
+            for job, each in zip(jobs, made, strict=True)
+        ]
+
+    def _gone(self, job: Job[EventT, ResultT], error: BaseException) -> Over[ResultT]:
+        """Clean up behind a step that did not come to its own end."""
+        if job.steps is not None:
+            job.steps.close()
+        return _failed(error)
 
     def _step(self, job: Job[EventT, ResultT], need_model: Callable[[], Model]) -> Doing | Over[ResultT]:
         try:
