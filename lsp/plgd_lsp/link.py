@@ -84,14 +84,17 @@ class Link:
                 self._end_try()
 
     async def _stay(self, client: Client) -> None:
-        self._sync.forget_daemon()
         self._client, self._error, self._is_known = client, None, True
         self._end_try()
         self._on_state("connected", "")
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._sync.run, client)
-            await client.wait_closed()
-            group.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._sync.run, client)
+                await client.wait_closed()
+                group.cancel_scope.cancel()
+        finally:
+            # Nothing that is typed from now on is kept for a daemon that may never come.
+            self._sync.forget_daemon()
         self._on_state("absent", "The daemon has gone; the next edit starts it.")
 
     async def _wait_wanted(self) -> bool:

@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 from pygls.io_ import run_async
 
-from plgd.config import PresetConfig, load_config
+from plgd.config import Config, load_config
 from plgd.errors import ConfigError
 from plgd.paths import Paths
 from plgd_lsp.parent import is_alive
@@ -46,23 +46,21 @@ def main(*, verbose: bool = False) -> int:
     return anyio.run(_serve_stdio, claim_stdout())
 
 
-async def serve(
-    reader: AsyncReader, writer: Writer, paths: Paths, presets: tuple[PresetConfig, ...], complaints: tuple[str, ...]
-) -> int:
+async def serve(reader: AsyncReader, writer: Writer, paths: Paths, config: Config, complaints: tuple[str, ...]) -> int:
     """Serve one editor until it leaves or is gone.
 
     Args:
         reader: what it says.
         writer: where it listens.
         paths: the user's folders.
-        presets: the instructions of the configuration.
+        config: the user's settings.
         complaints: sentences about the configuration that the user should see.
 
     Returns:
         What `main` returns.
     """
     async with anyio.create_task_group() as group:
-        server = Server(paths, group, presets, complaints)
+        server = Server(paths, group, config.editor.presets, complaints, frame_limit=config.daemon.frame_limit)
         protocol = server.protocol
         protocol.set_writer(writer)
         stop = threading.Event()  # what pygls looks at between two messages
@@ -78,7 +76,7 @@ async def _serve_stdio(output: BinaryIO) -> int:
     paths = Paths.from_environment()
     reader = Reader(0, output)
     await reader.open()
-    return await serve(reader, Writer(output), paths, *_read_presets(paths))
+    return await serve(reader, Writer(output), paths, *_read_config(paths))
 
 
 async def _stop_when(happened: asyncio.Event, stop: threading.Event, group: TaskGroup) -> None:
@@ -98,8 +96,8 @@ async def _watch_parent(server: Server, writer: Writer) -> None:
         writer.closed.set()
 
 
-def _read_presets(paths: Paths) -> tuple[tuple[PresetConfig, ...], tuple[str, ...]]:
+def _read_config(paths: Paths) -> tuple[Config, tuple[str, ...]]:
     try:
-        return load_config(paths.config_file).editor.presets, ()
+        return load_config(paths.config_file), ()
     except ConfigError as error:
-        return (), (f"plgd: {error.message}",)
+        return Config(), (f"plgd: {error.message}",)

@@ -60,6 +60,7 @@ class Server:
         group: owns what runs in the background.
         presets: the instructions of the configuration.
         complaints: sentences about the configuration that the user should see.
+        frame_limit: bytes that the daemon takes in one message.
 
     Attributes:
         pygls: the connection's dispatcher.
@@ -68,7 +69,13 @@ class Server:
     """
 
     def __init__(
-        self, paths: Paths, group: TaskGroup, presets: tuple[PresetConfig, ...], complaints: tuple[str, ...] = ()
+        self,
+        paths: Paths,
+        group: TaskGroup,
+        presets: tuple[PresetConfig, ...],
+        complaints: tuple[str, ...] = (),
+        *,
+        frame_limit: int,
     ) -> None:
         self.pygls = LanguageServer(
             "plgd",
@@ -84,7 +91,7 @@ class Server:
         self._complaints = complaints
         self._mirror = Mirror()
         self._editor = Editor(self.pygls)
-        self._sync = Sync(self._mirror)
+        self._sync = Sync(self._mirror, frame_limit=frame_limit)
         self._board = StatusBoard(self._tell_status)
         self._link = Link(paths, self._sync, self._note_link)
         self._sessions = Sessions()

@@ -21,7 +21,7 @@ from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
 from lsp.texts import changed
-from plgd.config import PresetConfig
+from plgd.config import Config
 from plgd.paths import Paths
 from plgd.text.positions import Encoding
 from plgd_lsp.process import serve
@@ -231,7 +231,7 @@ async def opened_editor(
     encodings: list[Encoding] | None = None,
     options: object = None,
     name: str = "test",
-    presets: tuple[PresetConfig, ...] = (),
+    config: Config | None = None,
 ) -> AsyncIterator[Editor]:
     """Introduce an editor to a language server in the test's own event loop."""
     client = _client()
@@ -243,7 +243,7 @@ async def opened_editor(
             served = anyio.Event()
 
             async def serve_editor() -> None:
-                editor.exit_code = await serve(inward.reader, outward, Paths.from_environment(), presets, ())
+                editor.exit_code = await serve(inward.reader, outward, Paths.from_environment(), config or Config(), ())
                 served.set()
 
             group.start_soon(serve_editor)

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from lsp.editor import capabilities, opened_editor
 from lsp.talking import Talker, talking_daemon
-from plgd.config import PresetConfig
+from plgd.config import Config, EditorConfig, PresetConfig
 from plgd.paths import Paths
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +42,9 @@ async def test_presets_of_plgd_the_configuration_and_the_editor(paths: Paths) ->
     del paths
     own = PresetConfig(id="haiku", title="Haiku", instruction="Make it a haiku.", languages=("python",))
     options = {"presets": [{"id": "todo", "title": "To do", "instruction": "List what is to do."}]}
-    async with opened_editor(can=capabilities("vscode"), presets=(own,), options=options) as editor:
+    async with opened_editor(
+        can=capabilities("vscode"), config=Config(editor=EditorConfig(presets=(own,))), options=options
+    ) as editor:
         buffer = editor.open(URI, TEXT)
         offered = await editor.actions(buffer, (3, 0), (4, 4))
         assert kinds(offered) >= {f"refactor.rewrite.plgd.{name}" for name in ("types", "typos", "haiku", "todo")}

@@ -345,21 +345,6 @@ async def test_bad_requests_are_told(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [("a\0b\n", "NUL"), ("a\ud83d\n", "not UTF-8"), ("x" * (2 << 20), "")],
-    ids=["binary", "half a character", "huge"],
-)
-async def test_texts_that_cannot_be_edited_are_told(text: str, words: str, paths: Paths) -> None:
-    """A text that the daemon or the model cannot take is refused when it is to be edited, and can be typed in."""
-    async with talking_daemon(paths, Talker()), opened_editor() as editor:
-        buffer = editor.open(URI, text)
-        finished = await editor.finished(await editor.edit(buffer, "x"))
-        assert ("failed", True) == (finished["status"], words in finished["message"])
-        talking = editor.open("file:///work/fine.py", "a\n")
-        assert "failed" != (await editor.finished(await editor.edit(talking, "x")))["status"]
-
-
-@pytest.mark.parametrize(
     ("reply", "status", "words"),
     [
         ("", "rejected_output", ""),

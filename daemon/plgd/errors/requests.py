@@ -119,7 +119,7 @@ class TextTooLong(InputError):
         amount = f"about {n_tokens:,}" if about else f"{n_tokens:,}"
         return cls(
             f"{name} needs {amount} tokens (prompt and reply), the model's limit is {limit:,}. "
-            "Edit a part of it with --lines A:B, or use a model with a longer context."
+            "Edit some of its lines (--lines A:B in the shell), or use a model with a longer context."
         )
 
     @classmethod
@@ -216,8 +216,8 @@ class KeyReused(InputError):
     @classmethod
     def by_another_version(cls, key: str) -> KeyReused:
         return cls(
-            f"The request with the idempotency key {key!r} was carried out by another version of plgd, whose reply cannot "
-            "be read. Look at the file before you ask again under another key."
+            f"The request with the idempotency key {key!r} was carried out by another version of plgd, whose reply "
+            "cannot be read. Look at the file before you ask again under another key."
         )
 
 
