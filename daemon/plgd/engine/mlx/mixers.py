@@ -64,14 +64,14 @@ class Mixers:
     def _teach(self, kind: type[nn.Module]) -> type[nn.Module]:
         """Make a subclass that runs rows one by one where it has to."""
 
-        def call(mixer: nn.Module, flat: mx.array, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as the class
+        def call(mixer: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as the class
             layout = layout_of([*args, *kwargs.values()])
             if layout is None:
-                return kind.__call__(mixer, flat, *args, **kwargs)
+                return kind.__call__(mixer, *args, **kwargs)
             try:
                 if kind.__name__ in self.by_rows:
-                    return _run_by_rows(kind, mixer, flat, layout, args, kwargs)
-                return kind.__call__(mixer, flat, *args, **kwargs)
+                    return _run_by_rows(kind, mixer, layout, args, kwargs)
+                return kind.__call__(mixer, *args, **kwargs)
             except NotFlat as error:
                 if error.kind not in self.by_rows:
                     raise
@@ -85,17 +85,18 @@ class Mixers:
 def _run_by_rows(
     kind: type[nn.Module],
     mixer: nn.Module,
-    flat: mx.array,
     layout: Layout,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> mx.array:
     """Run each row of [1, T, D] with its own cache and mask, and put the results [1, T, D] behind one another."""
+    _, first, *_ = inspect.signature(kind.__call__).parameters  # the tokens, by whatever name
+    flat = args[0] if args else kwargs[first]
     rows: list[mx.array] = []
     for row, part in enumerate(layout.split(flat, 1)):
-        given = [of_row(value, row) for value in args]
-        named = {name: of_row(value, row) for name, value in kwargs.items()}
-        rows.append(kind.__call__(mixer, part, *given, **named))
+        given = [part if value is flat else of_row(value, row) for value in args]
+        named = {name: part if value is flat else of_row(value, row) for name, value in kwargs.items()}
+        rows.append(kind.__call__(mixer, *given, **named))
     if not all(isinstance(each, mx.array) for each in rows):
         raise TypeError(f"{kind.__name__} returns more than an array, which cannot be put together again")
     return layout.join(rows, 1)

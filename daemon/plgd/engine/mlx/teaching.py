@@ -22,6 +22,7 @@ from plgd.engine.mlx.rows import RowMasks, RowOffsets, RowParts
 __all__ = ("teach",)
 
 ATTENTION: Final = "scaled_dot_product_attention"
+BEHIND_VALUES: Final = ("cache", "scale", "mask", "sinks")
 
 # They only hand their offset to mlx's kernel, which takes one for each of several sequences. A pass in which each token
 # is a sequence of its own is turned at once, and bit for bit as row by row; on a CPU that is a quarter of the time.
@@ -48,16 +49,16 @@ class _Taught:
 def _taught(kind: type[nn.Module]) -> type[nn.Module]:
     """Make a subclass that turns each row by its own offset."""
 
-    def call(self: nn.Module, flat: mx.array, *args: Any, **kwargs: Any) -> mx.array:  # noqa: ANN401  # as the class
+    def call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # as the class
         everything = [*args, *kwargs.values()]
         offsets = next((value for value in everything if isinstance(value, RowOffsets)), None)
         turn = kind.__call__
         if offsets is None:
-            turned: mx.array = turn(self, flat, *args, **kwargs)
-            return turned
+            return turn(self, *args, **kwargs)
+        flat, *args_behind = args
 
         def turned_by(part: mx.array, offset: int | mx.array) -> mx.array:
-            given = [offset if value is offsets else value for value in args]
+            given = [offset if value is offsets else value for value in args_behind]
             named = {name: offset if value is offsets else value for name, value in kwargs.items()}
             found: mx.array = turn(self, part, *given, **named)
             return found
@@ -74,24 +75,17 @@ def _taught(kind: type[nn.Module]) -> type[nn.Module]:
 def _attend_by_rows(original: Callable[..., mx.array]) -> Callable[..., mx.array]:
     """Wrap mlx-lm's attention function of a Python module."""
 
-    def attend(
-        queries: mx.array,
-        keys: Any,  # noqa: ANN401  # arrays, quantized triples or parts
-        values: Any,  # noqa: ANN401
-        cache: Any,  # noqa: ANN401
-        scale: float,
-        mask: Any,  # noqa: ANN401
-        **others: Any,  # noqa: ANN401
-    ) -> mx.array:
+    def attend(queries: mx.array, keys: Any, values: Any, *args: Any, **kwargs: Any) -> mx.array:  # noqa: ANN401
         if not isinstance(keys, RowParts):
-            return original(queries, keys, values, cache=cache, scale=scale, mask=mask, **others)
-        layout = keys.layout
+            return original(queries, keys, values, *args, **kwargs)
+        layout, named = keys.layout, {**dict(zip(BEHIND_VALUES, args, strict=False)), **kwargs}
+        mask = named.pop("mask", None)
         if not isinstance(mask, RowMasks | None):
             raise TypeError("the network made a mask of its own, which knows nothing of rows")
         masks = [None] * len(layout.widths) if mask is None else mask.masks
         rows = zip(layout.split(queries, 2), keys.parts, values.parts, keys.caches, masks, strict=True)
         return layout.join(
-            [original(q, k, v, cache=own, scale=scale, mask=m, **others) for q, k, v, own, m in rows], axis=2
+            [original(q, k, v, **{**named, "cache": own, "mask": m}) for q, k, v, own, m in rows], axis=2
         )
 
     attend.plgd_original = original  # type: ignore[attr-defined]  # says that it has been taught
