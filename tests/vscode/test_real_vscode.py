@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from plgd.paths import Paths
 from vscode.project import CACHE, run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-TESTS = Path(__file__).parents[1]
 
 pytestmark = [
     # A browser and an editor take minutes on a busy machine, and their fetching another.
@@ -27,26 +22,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def pipe(paths: Paths, tmp_path: Path) -> Iterator[Path]:
-    """A named pipe that the daemon's model takes its replies from."""
-    pipe = tmp_path / "replies"
-    os.mkfifo(pipe)
-    command = [sys.executable, str(TESTS / "vscode" / "dictated_daemon.py"), str(pipe)]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as daemon:
-        assert daemon.stdout is not None
-        assert daemon.stdout.readline() == b"ready\n"
-        assert paths.socket.exists()
-        yield pipe
-        daemon.send_signal(signal.SIGKILL)
-
-
 def test_extension_in_real_vscode(extension: Path, vsix: Path, pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Edits are asked for, reviewed change by change, cancelled, applied and undone in VS Code, to the byte."""
     code = run(extension, "node", "e2e/vscode.mjs", str(CACHE)).splitlines()[-1]
     where = {"code": code, "chromium": CHROMIUM, "vsix": str(vsix), "pipe": str(pipe)}
     monkeypatch.setenv("PLGD_E2E", json.dumps(where))
-    # `plgd` is looked for on the path.
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     run(extension, "npm", "run", "e2e")

@@ -35,6 +35,11 @@ test("the tooltip has the daemon's message and the model", () => {
   assert.equal(statusWords("running", { ...IDLE, model: null }, 0).tooltip, "ready\nClick for commands.");
 });
 
+test("a server that was shown no text yet is at rest, not starting for ever", () => {
+  assert.equal(statusWords("running", undefined, 0).text, "$(sparkle) plgd");
+  assert.equal(statusWords("starting", undefined, 0).text, "$(loading~spin) plgd");
+});
+
 test("a server that does not run is told, whatever it said before", () => {
   const severities = (["starting", "stopped", "failed"] as ServerState[]).map(
     (server) => statusWords(server, IDLE, 1).severity,

@@ -15,7 +15,9 @@ export interface Words {
 export function statusWords(server: ServerState, status: Status | undefined, waiting: number): Words {
   if (server === "failed") return words("$(error) plgd", "plgd could not be started. Click for what to do.", "error");
   if (server === "stopped") return words("$(circle-slash) plgd", "plgd is stopped. Click to start it.", "warning");
-  if (server === "starting" || status === undefined) return words("$(loading~spin) plgd", "plgd is starting.");
+  if (server === "starting") return words("$(loading~spin) plgd", "plgd is starting.");
+  // A server that was shown no text yet has nothing to say.
+  if (status === undefined) return words("$(sparkle) plgd", "Click for commands.");
   const tooltip = [status.message, status.model === null ? "" : `Model: ${status.model}`, "Click for commands."];
   const told = tooltip.filter((part) => part !== "").join("\n");
   switch (status.kind) {
