@@ -129,4 +129,14 @@ def _last_words(log: Path, start: int, code: int) -> str:
         file.seek(start)
         lines = [line for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
     ended = f"it was killed by signal {-code}" if code < 0 else f"it exited with status {code}"
-    return f"{ended} ({lines[-1].strip()})" if lines else ended
+    return f"{ended} ({lines[-1].strip() if lines else _why_silent(log)})"
+
+
+def _why_silent(log: Path) -> str:
+    """Say why a daemon that died left no words: most likely those found no room on the disk."""
+    try:
+        with log.open("ab", buffering=0) as file:
+            file.write(b"\n")
+    except OSError as error:
+        return f"and its log cannot be written: {error.strerror}"
+    return "and its log does not say why"

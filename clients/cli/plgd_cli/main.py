@@ -126,5 +126,6 @@ def _run(words: Sequence[str]) -> int:
     return run(arguments)
 
 
-def _unrecognized(_arguments: argparse.Namespace, extra: list[str]) -> str:
-    return f"unrecognized arguments: {' '.join(extra)}"
+def _unrecognized(arguments: argparse.Namespace, extra: list[str]) -> str:
+    parser: Parser = arguments.parser
+    return parser.unrecognized(extra)

