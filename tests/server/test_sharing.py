@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from plgd.client import connect
 from plgd.config import Config, DaemonConfig
+from plgd.engine.kept import KeepingTarget
+from plgd.engine.sampling import GREEDY, Sampling
 from plgd.errors import ClientBusy, DeadlinePassed, InvalidParams, QueueFull
 from plgd.paths import Paths
 from plgd.protocol.edits import EditParams
@@ -30,6 +33,16 @@ REPLY = f"{RENAMED}```\n"
 # Passes before the daemon has looked at the request, on any machine.
 AT_ONCE_MS = 0.000_001
 SOON_MS = 100.0
+
+
+class ForgetfulModel(ScriptedModel):
+    """A scripted model that does not remember what it made, as a real one does not."""
+
+    def target(self, sampling: Sampling = GREEDY) -> KeepingTarget:
+        made = super().target(sampling)
+        self.targets.clear()
+        self.samplings.clear()
+        return made
 
 
 @pytest.fixture
@@ -278,3 +291,21 @@ async def test_a_client_that_does_not_read_holds_up_nobody(paths: Paths, sources
             answers = await answers_of(others, range(8))
     assert ["applied"] * 8 == [answer["result"]["status"] for answer in answers]
     assert ([RENAMED] * 8, SOURCE) == ([text_of(path) for path in sources[:8]], text_of(sources[9]))
+
+
+async def test_nothing_is_left_of_an_edit_that_is_answered(paths: Paths) -> None:
+    """Beyond what is kept of the latest edits, the daemon's objects do not become more with each."""
+    async with serving(paths, Machine(m=ForgetfulModel(REPLY))), wire(paths) as client:
+
+        async def edit(first: int, last: int) -> int:
+            for number in range(first, last):
+                priority = "batch" if number % 2 else "interactive"
+                text = f"total = {number}\nprint(total)\n"
+                await client.ask(number, "edit", {"text": text, "instruction": "rename", "priority": priority})
+                assert (await client.answer(number))["result"]["status"] == "proposed"
+            gc.collect()
+            return len(gc.get_objects())
+
+        n_before = await edit(0, 100)
+        n_after = await edit(100, 250)
+    assert n_after - n_before < 75, "less than one object for two edits"

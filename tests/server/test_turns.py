@@ -227,8 +227,9 @@ def test_one_client_cannot_fill_the_queue() -> None:
     """A client's limit counts what waits and what runs; others, and those without an owner, come in."""
     table = Table(limit=10, owner_limit=3)
     for number in range(3):
-        job = table.add(f"a{number}", PROGRAM, owner="a")
-        table.take_turn()
+        table.add(f"a{number}", PROGRAM, owner="a", n_rounds=9)
+        if not number:
+            table.take_turn()
     with pytest.raises(ClientBusy, match="3 requests of this client"):
         table.add("a3", PROGRAM, owner="a")
     table.add("b", PROGRAM, owner="b")
@@ -238,7 +239,6 @@ def test_one_client_cannot_fill_the_queue() -> None:
         table.add("d", PROGRAM, owner="d")
     table.scheduler.remove(table.scheduler.running[0])
     table.add("a3", PROGRAM, owner="a")
-    assert job in table.scheduler.running
 
 
 def test_a_full_client_may_still_replace_its_own_request() -> None:
