@@ -12,7 +12,7 @@ from plgd.engine.company import RETRIES_EVERY, JointCosts
 from plgd.engine.correction import LiveCosts
 from plgd.engine.cost import StepCosts
 from plgd.engine.cost_governor import CostGovernor
-from plgd.engine.proposer import Draft
+from plgd.engine.proposer import NO_DRAFT, Draft
 from plgd.engine.together import MAX_JOINT_WIDTH, REST, JointFailed, Pass, Together
 from plgd.engine.types import Outcome
 from plgd.errors import EngineError
@@ -181,9 +181,24 @@ def test_joint_passes_run_where_they_are_expected_to_pay() -> None:
     assert not JointCosts(LiveCosts(CLIFF)).pays(PASSES)
 
 
+def measured(table: StepCosts) -> LiveCosts:
+    """Make costs of which a round has shown that the table is right."""
+    live = LiveCosts(table)
+    live.observe(outcome_of(NO_DRAFT, 0, table.round_ms(1, 100)))
+    return live
+
+
+def test_a_table_in_other_units_gives_nothing_up() -> None:
+    """Before any round was measured, the time of a joint pass is compared with nothing but the table."""
+    costs = JointCosts(LiveCosts(FLAT))
+    for _ in range(3):
+        costs.observe(PASSES, 50.0, is_joint=True)
+    assert costs.pays(PASSES)
+
+
 def test_joint_passes_that_are_slow_are_given_up_and_tried_again() -> None:
     """Measured to be slower than turns, joint passes stop; now and then one runs, and when it is fast they go on."""
-    costs = JointCosts(LiveCosts(FLAT))
+    costs = JointCosts(measured(FLAT))
     for _ in range(3):
         costs.observe(PASSES, 50.0, is_joint=True)
     tried = [costs.pays(PASSES) for _ in range(RETRIES_EVERY)]
@@ -195,7 +210,7 @@ def test_joint_passes_that_are_slow_are_given_up_and_tried_again() -> None:
 
 def test_turns_that_are_slow_are_given_up() -> None:
     """When everything has become slow, for rows apart too, they run as one again."""
-    costs = JointCosts(LiveCosts(FLAT))
+    costs = JointCosts(measured(FLAT))
     for _ in range(3):
         costs.observe(PASSES, 50.0, is_joint=True)
     assert not costs.pays(PASSES)
@@ -205,7 +220,7 @@ def test_turns_that_are_slow_are_given_up() -> None:
 
 def test_a_hiccup_gives_nothing_up() -> None:
     """One slow pass among fast ones changes nothing."""
-    costs = JointCosts(LiveCosts(FLAT))
+    costs = JointCosts(measured(FLAT))
     for elapsed_ms in (10.0, 10.0, 10.0, 10.0, 900.0):
         costs.observe(PASSES, elapsed_ms, is_joint=True)
     assert costs.pays(PASSES)
@@ -213,7 +228,7 @@ def test_a_hiccup_gives_nothing_up() -> None:
 
 def test_few_rows_say_nothing_against_many() -> None:
     """What passes of two rows cost decides nothing about passes of four that were measured."""
-    costs = JointCosts(LiveCosts(FLAT))
+    costs = JointCosts(measured(FLAT))
     for _ in range(3):
         costs.observe(PASSES * 2, 10.0, is_joint=True)
         costs.observe(PASSES, 50.0, is_joint=True)

@@ -97,7 +97,10 @@ class JointCosts:
         way = self._way(len(passes))
         self._width += RATE * (sum(each.width for each in passes) / len(passes) - self._width)
         mark = TAKES_UP_AT if way.is_apart else GIVES_UP_AT
-        way.is_apart = self._joint_ms(passes) * way.joint.value > mark * self._apart_ms(passes) * self._apart.value
+        # An assumed table may be in other units: then what was measured of one way says nothing about the other.
+        is_known = self._apart.n_measured or self._costs.is_measured
+        apart = self._apart.value if is_known else way.joint.value
+        way.is_apart = self._joint_ms(passes) * way.joint.value > mark * self._apart_ms(passes) * apart
         way.n_apart = way.n_apart + 1 if way.is_apart else 0
         if way.n_apart < RETRIES_EVERY:
             return not way.is_apart

@@ -72,6 +72,11 @@ class LiveCosts:
         self._drafted = Ratio()
         self._prices: tuple[tuple[int, Company | None], list[tuple[int, float]], float, float] | None = None
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether a round was measured, so that prices are in this device's milliseconds whatever the table's unit."""
+        return bool(self._plain.n_measured + self._drafted.n_measured)
+
     def prices(self, n_context: int) -> tuple[list[tuple[int, float]], float, float]:
         """Return (width, ms) for each candidate width, ms of a synchronous plain round, ms of a pipelined one."""
         key = (n_context // CONTEXT_STEP, self.company)
@@ -122,7 +127,7 @@ class LiveCosts:
         kind = self._kind(place)
         if not kind.n_measured:
             self._prices = None  # they may be in other units
-        if self._plain.n_measured + self._drafted.n_measured:
+        if self.is_measured:
             measured = _bounded(measured, self._ratio(place))
         kind.learn(measured)
         self._classes[place].learn(measured)
