@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -17,7 +19,7 @@ from plgd.bench.load.levels import make_levels
 from plgd.bench.load.plan import plan_load
 from plgd.bench.load.report import show_load
 from plgd.bench.load.results import Level, LoadOutput, LoadResult
-from plgd.bench.load.run import carry_out
+from plgd.bench.load.run import LoadFound, carry_out
 from plgd.bench.machine import describe, know_costs, open_machine
 from plgd.bench.progress import Progress
 from plgd.config import Config, load_config
@@ -41,11 +43,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     plan, paths = plan_load(arguments), Paths.from_environment()
     config = load_config(paths.config_file)
     model = resolve(arguments.model, paths, config).name
-    # Ended from outside, it still stops its daemon, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Progress() as progress:
         environment = describe(model)
-        found = anyio.run(carry_out, plan, model, paths, config, progress.say)
+        found = anyio.run(_until_told, partial(carry_out, plan, model, paths, config, progress.say))
         levels: tuple[Level, ...] = ()
         if "closed" in plan.parts:
             costs = _read_costs(model, paths, config, progress.say)
@@ -66,6 +66,19 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         show_load(result, console)
     if plot is not None:
         plot(result, arguments.plot)
+
+
+async def _until_told(measure: Callable[[], Awaitable[LoadFound]]) -> LoadFound:
+    """Measure; when this process is told to end, the daemon is stopped first.
+
+    Raises:
+        KeyboardInterrupt: it was told to.
+    """
+    with anyio.CancelScope() as scope:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, scope.cancel)
+        return await measure()
+    raise KeyboardInterrupt
 
 
 def _read_costs(model: str, paths: Paths, config: Config, say: Callable[[str], None]) -> StepCosts:

@@ -58,7 +58,8 @@ async def own_daemon(paths: Paths, config: Config) -> AsyncIterator[Paths]:
         for folder in (paths.models_dir, paths.step_costs_dir, paths.blas_links):
             folder.mkdir(parents=True, exist_ok=True)
             (own.cache_dir / folder.name).symlink_to(folder.absolute())
-        (await launch(own)).close()
+        with anyio.CancelScope(shield=True):  # half started, nobody would stop it
+            (await launch(own)).close()
         pid = own.read_pid()
         try:
             yield own
