@@ -83,24 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--repeats", type=whole_number, metavar="N", help=f"timed repeats (default {DEFAULT_REPEATS}; of traces, 1)"
     )
 
-    compare = parser.add_argument_group("for the reference workloads")
-    compare.add_argument(
-        "--only", action="append", choices=tuple(WORKLOADS), help="this workload; may be given several times"
-    )
-    compare.add_argument(
-        "--arms", type=_arms, metavar="NAME,...", help=f"of {', '.join(ARMS)} (default all; {PLAIN} is always run)"
-    )
-    compare.add_argument(
-        "--replies",
-        choices=("own", "recorded"),
-        help="the model's own, or recorded ones that it is led along (default: its own edits, recorded prose)",
-    )
-    compare.add_argument(
-        "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
-    )
-    compare.add_argument(
-        "--plot", type=_picture, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)"
-    )
+    _add_compare_options(parser.add_argument_group("for the reference workloads"))
     _add_material_options(parser.add_argument_group("for replays and traces; the last two for --edits, too"))
     _add_replay_options(parser.add_argument_group("for replays"))
     traces = parser.add_argument_group("for traces")
@@ -127,6 +110,24 @@ def add_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
         "--speedup", action="store_true", default=None, help="carry out some of them without drafting, too"
     )
     return mode
+
+
+def _add_compare_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--only", action="append", choices=tuple(WORKLOADS), help="this workload; may be given several times"
+    )
+    group.add_argument(
+        "--arms", type=_arms, metavar="NAME,...", help=f"of {', '.join(ARMS)} (default all; {PLAIN} is always run)"
+    )
+    group.add_argument(
+        "--replies",
+        choices=("own", "recorded"),
+        help="the model's own, or recorded ones that it is led along (default: its own edits, recorded prose)",
+    )
+    group.add_argument(
+        "--max-tokens", type=whole_number, metavar="N", help="shorten the replies; for trying out, not for results"
+    )
+    group.add_argument("--plot", type=_picture, metavar="FILE", help="draw the speed-ups, as FILE's ending says (.png)")
 
 
 def _add_material_options(group: argparse._ArgumentGroup) -> None:
