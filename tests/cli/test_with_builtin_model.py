@@ -26,6 +26,21 @@ def mean(values):
     return total / len(values)
 """
 RENAMED = SOURCE.replace("total", "running")
+TOTAL = """\
+def total(rows):
+    result = 0
+    for row in rows:
+        result += float(row["amount"])
+    return result
+"""
+PAID_TOTAL = """\
+def total(rows):
+    result = 0
+    for row in rows:
+        if row["paid"]:
+            result += float(row["amount"])
+    return result
+"""
 INSTRUCTION = "Rename the variable total to running."
 
 
@@ -62,6 +77,41 @@ def test_edit_is_proposed_then_written(mean_py: Path) -> None:
     written = plgd("edit", "mean.py", "-i", INSTRUCTION, "--write", cwd=mean_py.parent)
     assert written.returncode == 0, written.stderr
     assert before.replace(b"total", b"running") == mean_py.read_bytes()
+
+
+def test_a_sketch_is_merged(warm_daemon: None, tmp_path: Path) -> None:
+    """A sketch of a function changes that function and nothing else."""
+    assert warm_daemon is None
+    file, sketch = tmp_path / "orders.py", tmp_path / "sketch.py"
+    file.write_text(f"import csv\n\n\n{TOTAL}")
+    sketch.write_text(PAID_TOTAL)
+    done = plgd("edit", str(file), "--sketch", str(sketch), "--write")
+    assert (0, f"import csv\n\n\n{PAID_TOTAL}") == (done.returncode, file.read_text()), done.stderr
+    assert b"of the sketch" not in done.stderr
+
+
+@pytest.mark.parametrize("sketch", ["TIMEOUT = 30\n# ... existing code ...\n", f"# ...\n\n\n{PAID_TOTAL}\n# ...\n"])
+def test_a_sketch_that_the_model_cannot_merge_loses_nothing(sketch: str, warm_daemon: None, tmp_path: Path) -> None:
+    """What a sketch's markers keep is there afterwards, and what the file lacks of the sketch is told."""
+    assert warm_daemon is None
+    file = tmp_path / "orders.py"
+    before = f"TIMEOUT = 10\n\n\n{TOTAL}\n\ndef main():\n    print(total([]))\n"
+    file.write_text(before)
+    (tmp_path / "sketch.py").write_text(sketch)
+    done = plgd("edit", str(file), "--sketch", str(tmp_path / "sketch.py"), "--write")
+    after = file.read_text()
+    kept = [line for line in before.splitlines() if "TIMEOUT" not in line and "+=" not in line]
+    assert [] == [line for line in kept if line not in after.splitlines()], done.stderr
+    shown = [line for line in sketch.splitlines() if "..." not in line]
+    assert (
+        all(line in after.splitlines() for line in shown)
+        or b"sketch" in done.stderr
+        or (4, before)
+        == (
+            done.returncode,
+            after,
+        )
+    ), done.stderr
 
 
 @pytest.mark.usefixtures("warm_daemon")
