@@ -8,8 +8,10 @@ from __future__ import annotations
 import importlib
 import random
 import sys
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +22,12 @@ from mlx_lm.generate import generate_step
 from mlx_lm.models.cache import CacheList
 
 from plgd.engine.mlx.caches import CacheMaker
+from plgd.engine.mlx.joint import JointNetwork
+from plgd.engine.mlx.passes import Forward
 from plgd.engine.mlx.rollback import TRIMS_ONLY, RollbackMethod
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.target import MlxTarget
+from plgd.engine.together import Together
 from plgd.errors import UnsupportedModel
 from replies import Drafter, drafted_reply
 from tiny_configs import NOT_RUN, WINDOW, make_config, model_types
@@ -33,6 +38,7 @@ __all__ = ("PAGE", "Finding", "read_table", "walk", "write_table")
 PAGE: Final = Path(__file__).parents[1] / "docs" / "models.md"
 BEGIN: Final = "<!-- the table is written by tests/model_walk.py -->"
 N_REPLY: Final = 2 * WINDOW
+REASON_WIDTH: Final = 100
 SHAPES: Final = FixedShapes(widths=(4, 8, 16), kv_step=32)
 # One prompt that the window holds, so that the reply runs past it, and one that is longer.
 PROMPTS: Final = [[(7 * i * i + 3 * i + 1) % 256 for i in range(n)] for n in (WINDOW - 5, 2 * WINDOW + 5)]
@@ -49,6 +55,8 @@ class Finding:
         parity: whether drafted output equals plain output.
         quantized: whether it does with 8-bit keys and values, if the model can use them.
         fixed: whether it does with the fixed shapes that CUDA gets, if the model can use them.
+        joint: whether it does when several replies share their passes; with the modules that run row by row then, or
+            why replies take turns.
     """
 
     model_type: str
@@ -57,11 +65,12 @@ class Finding:
     parity: str
     quantized: str
     fixed: str
+    joint: str
 
     def row(self) -> str:
         """Write the table's row."""
-        cells = (f"`{self.model_type}`", self.caches, self.rollback, self.parity, self.quantized, self.fixed)
-        return f"| {' | '.join(cells)} |"
+        cells = (self.caches, self.rollback, self.parity, self.quantized, self.fixed, self.joint)
+        return f"| `{self.model_type}` | {' | '.join(cells)} |"
 
 
 def walk(model_type: str) -> Finding:
@@ -77,6 +86,7 @@ def walk(model_type: str) -> Finding:
         _compare(network, make, plain, ("no", "wrong", "right", "mixed")),
         _try_quantized(network, model_type),
         _try_fixed(network, model_type, plain),
+        _try_joint(network, make, plain),
     )
 
 
@@ -100,6 +110,21 @@ def _try_fixed(network: nn.Module, model_type: str, plain: list[list[int]]) -> s
     return _compare(network, make, plain, ("mixed",))
 
 
+def _try_joint(network: nn.Module, make: CacheMaker, plain: list[list[int]]) -> str:
+    """Decode four replies in one turn: the greenlets of a turn need not be steps."""
+    joint = JointNetwork(network, _forward_of(network), make)
+    together = Together(joint)
+    expected = [(prompt, reply) for prompt, reply in zip(PROMPTS, plain, strict=True) for _ in range(2)]
+    drafters = [_drafters(reply)[name] for reply in plain for name in ("wrong", "mixed")]
+    targets = [_target(network, make, prompt, together) for prompt, _ in expected]
+    jobs = [partial(drafted_reply, each, N_REPLY, drafter) for each, drafter in zip(targets, drafters, strict=True)]
+    if [reply for _, reply in expected] != together.run(jobs):
+        return "**differs**"
+    if joint.refusal:
+        return f"takes turns ({textwrap.shorten(joint.refusal, REASON_WIDTH, placeholder=' ...')})"
+    return f"yes, {', '.join(joint.by_rows)} row by row" if joint.by_rows else "yes"
+
+
 def _compare(network: nn.Module, make: CacheMaker, plain: list[list[int]], drafts: tuple[str, ...]) -> str:
     for prompt, reply in zip(PROMPTS, plain, strict=True):
         for name in drafts:
@@ -109,13 +134,23 @@ def _compare(network: nn.Module, make: CacheMaker, plain: list[list[int]], draft
     return "yes"
 
 
-def _target(network: nn.Module, make: CacheMaker, prompt: list[int]) -> MlxTarget:
+def _forward_of(network: nn.Module) -> Forward:
     def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
         logits: mx.array = network(tokens, cache=caches)
         return logits
 
-    trims_only = getattr(network, "model_type", None) in TRIMS_ONLY
-    target = MlxTarget(forward, make(), context_limit=1 << 20, shapes=make.shapes, trims_only=trims_only)
+    return forward
+
+
+def _target(network: nn.Module, make: CacheMaker, prompt: list[int], together: Together | None = None) -> MlxTarget:
+    target = MlxTarget(
+        _forward_of(network),
+        make(),
+        context_limit=1 << 20,
+        shapes=make.shapes,
+        trims_only=getattr(network, "model_type", None) in TRIMS_ONLY,
+        together=together,
+    )
     if prompt:
         target.prefill(prompt)
     return target
@@ -171,8 +206,8 @@ def write_table(findings: list[Finding]) -> None:
         "",
         f"mlx-lm {version('mlx-lm')}, {len(findings)} model types:",
         "",
-        "| model type | caches of a small model | rollback | drafted = plain | with 8-bit KV | with fixed shapes |",
-        "|---|---|---|---|---|---|",
+        "| model type | caches of a small model | rollback | drafted = plain | 8-bit KV | fixed shapes | together |",
+        "|---|---|---|---|---|---|---|",
         *(finding.row() for finding in findings),
         "",
     ]
@@ -193,7 +228,7 @@ def main() -> None:
     findings = []
     for model_type in model_types():
         if model_type in NOT_RUN:
-            finding = Finding(model_type, "-", NOT_RUN[model_type], "not run", "not run", "not run")
+            finding = Finding(model_type, "-", NOT_RUN[model_type], *["not run"] * 4)
         else:
             finding = walk(model_type)
         sys.stdout.write(finding.row() + "\n")
