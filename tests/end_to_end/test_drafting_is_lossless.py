@@ -1,4 +1,4 @@
-"""Drafting changes the speed and nothing else: the real model, real functions, token for token."""
+"""Drafting and company change the speed and nothing else: the real model, real functions, token for token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ WORKER = Path(__file__).with_name("parity_worker.py")
 
 
 def test_drafted_output_is_plain_output(builtin_model_dir: Path, tmp_path: Path) -> None:
-    """On fifteen edits of functions of the standard library, the drafted reply equals the plain one in float32."""
+    """On fifteen edits of functions of the standard library, the drafted reply equals the plain one in float32.
+
+    So does the reply of an edit that shares its passes with three others. Five edits are sampled, with a seed.
+    """
     done = subprocess.run(
         [sys.executable, WORKER, builtin_model_dir, *POLICIES],
         env=find_preload(os.environ, tmp_path / "blas").environment,
@@ -28,8 +31,10 @@ def test_drafted_output_is_plain_output(builtin_model_dir: Path, tmp_path: Path)
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    edits = [json.loads(line)["replies"] for line in done.stdout.splitlines()]
+    *lines, counts = map(json.loads, done.stdout.splitlines())
+    edits = [line["replies"] for line in lines]
     assert len(edits) == 15
-    for policy in POLICIES:
+    assert counts["n_joint_passes"] >= 4
+    for policy in [*POLICIES, "together"]:
         assert [edit["off"][0] for edit in edits] == [edit[policy][0] for edit in edits]
         assert sum(edit[policy][1] for edit in edits) > 0.5 * sum(len(edit[policy][0]) for edit in edits)
