@@ -16,7 +16,8 @@ GIVES_UP_AT: Final = 1.1
 TAKES_UP_AT: Final = 0.9
 
 # While passes run apart, one in so many is joint nevertheless, so that what is known of joint passes does not grow old.
-RETRIES_EVERY: Final = 64
+# The daemon asks only after every 17th turn of jobs that take turns.
+RETRIES_EVERY: Final = 8
 
 # Weight of a new turn in what the others of a turn feed and commit.
 RATE: Final = 0.3
