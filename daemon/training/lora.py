@@ -45,7 +45,8 @@ class Lora:
                 n_outputs, n_inputs = shape.projection(name)
                 a = (torch.rand(rank, n_inputs, generator=generator) * 2 - 1) / math.sqrt(n_inputs)
                 parts += [a, torch.zeros(n_outputs, rank)]
-        self._shapes = [tuple(part.shape) for part in parts]
+        # Of one layer; all have the same.
+        self._shapes = [tuple(part.shape) for part in parts[: 2 * len(PROJECTIONS)]]
         self.flat = torch.cat([part.flatten() for part in parts]).to(device).requires_grad_()
 
     @property
@@ -53,19 +54,31 @@ class Lora:
         """The factor of every product."""
         return self.alpha / self.rank
 
-    def layers(self, dtype: torch.dtype) -> list[dict[str, Pair]]:
-        """Return each layer's pairs by projection, in a precision to compute with; gradients reach `flat`."""
-        pieces = self.flat.to(dtype).split([math.prod(shape) for shape in self._shapes])
-        matrices = iter([piece.view(shape) for piece, shape in zip(pieces, self._shapes, strict=True)])
-        return [{name: (next(matrices), next(matrices)) for name in PROJECTIONS} for _ in range(self._n_layers)]
+    def merged(self, frozen: dict[str, torch.Tensor], dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """Return the sums of frozen weights and pairs' products; gradients reach `flat`.
+
+        Args:
+            frozen: each projection's weights, [layers, outputs, inputs].
+            dtype: of the frozen weights and of the sums.
+        """
+        stacked = self._stacked(self.flat.to(dtype))
+        return {name: torch.baddbmm(frozen[name], b, a, alpha=self.scale) for name, (a, b) in stacked.items()}
 
     def pairs(self) -> dict[str, Pair]:
         """Return all pairs by the path of the layer in the model, in float32 and apart from training."""
+        stacked = self._stacked(self.flat.detach())
         return {
-            f"model.layers.{index}.{name}": (a.detach(), b.detach())
-            for index, layer in enumerate(self.layers(torch.float32))
-            for name, (a, b) in layer.items()
+            f"model.layers.{index}.{name}": (stacked[name][0][index], stacked[name][1][index])
+            for index in range(self._n_layers)
+            for name in PROJECTIONS
         }
+
+    def _stacked(self, flat: torch.Tensor) -> dict[str, Pair]:
+        """Return each projection's pairs of all layers: A [layers, rank, inputs] and B [layers, outputs, rank]."""
+        by_layer = flat.view(self._n_layers, -1)
+        pieces = by_layer.split([math.prod(shape) for shape in self._shapes], 1)
+        matrices = iter([piece.unflatten(1, shape) for piece, shape in zip(pieces, self._shapes, strict=True)])
+        return {name: (next(matrices), next(matrices)) for name in PROJECTIONS}
 
     def adapter(self, base: Base) -> Adapter[Any]:
         """Return what an adapter's file holds, in float32."""

@@ -32,7 +32,7 @@ MAX_TOKENS: Final = 4096
 # Shares of cases.
 RANGES: Final = 0.35
 BY_REGION: Final = 0.55  # of ranges: the operation sees the lines alone; else lines are chosen around its change
-TWO_EDITS: Final = 0.08
+TWO_EDITS: Final = 0.2
 UNSEEN: Final = 0.5  # of the held-out split
 WITH_TYPOS: Final = 0.08  # of prose: typos that nobody asked to mend
 CRLF: Final = 0.015

@@ -1,4 +1,4 @@
-"""The model in torch: a llama over a flat row of tokens, with the adapter's products beside the frozen weights.
+"""The model in torch: a llama over a flat row of tokens, with the adapter merged into the weights anew at each step.
 
 All that is not attention works on a fixed number of tokens, whatever the batch's rows and columns are, so that it is
 compiled once.
@@ -13,13 +13,20 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as everybody calls it
 
 from training.base import PROJECTIONS, Base
-from training.lora import Lora, Pair
+from training.lora import Lora
 
 __all__ = ("Network",)
 
 Tensors = dict[str, torch.Tensor]
 
 _NORMS: Final = ("input_layernorm", "post_attention_layernorm")
+# Projections of the same input, which are one product.
+_FUSED: Final = {
+    "qkv": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    "output": ("self_attn.o_proj",),
+    "gate_up": ("mlp.gate_proj", "mlp.up_proj"),
+    "down": ("mlp.down_proj",),
+}
 
 
 class Network:
@@ -45,10 +52,13 @@ class Network:
         self._embedding = put("model.embed_tokens", dtype)
         self._head = put("lm_head", dtype) if "lm_head.weight" in base.weights else self._embedding
         self._norm = put("model.norm", torch.float32)
-        self._layers: list[Tensors] = [
-            {name: put(f"model.layers.{index}.{name}", dtype) for name in PROJECTIONS}
-            | {name: put(f"model.layers.{index}.{name}", torch.float32) for name in _NORMS}
-            for index in range(base.shape.n_layers)
+        layers = range(base.shape.n_layers)
+        # Each projection of all layers: [layers, outputs, inputs].
+        self._frozen: Tensors = {
+            name: torch.stack([put(f"model.layers.{index}.{name}", dtype) for index in layers]) for name in PROJECTIONS
+        }
+        self._norms: list[Tensors] = [
+            {name: put(f"model.layers.{index}.{name}", torch.float32) for name in _NORMS} for index in layers
         ]
         self._cos, self._sin = _rotations(base.shape.head, base.shape.rope_theta, max_length, device)
 
@@ -89,16 +99,26 @@ class Network:
         # Its gradient is not needed, but makes the first layer like the others to the compiler.
         rest = F.embedding(tokens, self._embedding).float().requires_grad_()
         heads = (shape.n_heads, shape.n_kv_heads, shape.head)
-        scale, eps = self._lora.scale, shape.norm_eps
-        for layer, pairs in zip(self._layers, self._lora.layers(self._dtype), strict=True):
-            q, k, v = self._before(rest, layer, pairs, cos, sin, heads, scale, eps)
+        for layer in self._layers():
+            q, k, v = self._before(rest, layer, cos, sin, heads, shape.norm_eps)
             # [N, heads, head] -> [rows, heads, columns, head]
             q, k, v = (x[:n_real].unflatten(0, (n_rows, n_columns)).transpose(1, 2) for x in (q, k, v))
             attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
             attended = attended.transpose(1, 2).reshape(n_real, -1)
             attended = F.pad(attended, (0, 0, 0, len(tokens) - n_real))
-            rest = self._after(rest, attended, layer, pairs, scale, eps)
+            rest = self._after(rest, attended, layer, shape.norm_eps)
         return rest
+
+    def _layers(self) -> list[Tensors]:
+        """Return each layer's norms and its merged weights, [outputs, inputs]; gradients reach the pairs.
+
+        Against products of their own beside the frozen ones, this costs the gradient of a whole matrix and saves the
+        six narrow products that each pair needs forward and backward.
+        """
+        merged = self._lora.merged(self._frozen, self._dtype)
+        fused = {name: torch.cat([merged[part] for part in parts], 1) for name, parts in _FUSED.items()}
+        by_layer = zip(*(stack.unbind(0) for stack in fused.values()), strict=True)
+        return [norms | dict(zip(fused, one, strict=True)) for norms, one in zip(self._norms, by_layer, strict=True)]
 
 
 def _rotations(width: int, theta: float, length: int, device: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -112,35 +132,26 @@ def _rotations(width: int, theta: float, length: int, device: str) -> tuple[torc
 def _before_attention(
     rest: torch.Tensor,
     layer: Tensors,
-    pairs: dict[str, Pair],
     cos: torch.Tensor,
     sin: torch.Tensor,
     heads: tuple[int, int, int],
-    scale: float,
     eps: float,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return queries, keys and values: [N, heads, head]."""
     n_heads, n_kv_heads, width = heads
-    x = _normalized(rest, layer["input_layernorm"], eps).to(layer["self_attn.q_proj"].dtype)
-    q, k, v = (_project(x, layer, pairs, f"self_attn.{name}_proj", scale) for name in "qkv")
+    x = _normalized(rest, layer["input_layernorm"], eps).to(layer["qkv"].dtype)
+    q, k, v = F.linear(x, layer["qkv"]).split([n_heads * width, n_kv_heads * width, n_kv_heads * width], 1)
     q = _rotated(q.unflatten(1, (n_heads, width)), cos, sin)
     k = _rotated(k.unflatten(1, (n_kv_heads, width)), cos, sin)
     return q, k, v.unflatten(1, (n_kv_heads, width))
 
 
-def _after_attention(
-    rest: torch.Tensor, attended: torch.Tensor, layer: Tensors, pairs: dict[str, Pair], scale: float, eps: float
-) -> torch.Tensor:
+def _after_attention(rest: torch.Tensor, attended: torch.Tensor, layer: Tensors, eps: float) -> torch.Tensor:
     """Return the residual after the attention's output and the feed-forward part: [N, hidden], float32."""
-    rest = rest + _project(attended, layer, pairs, "self_attn.o_proj", scale)
+    rest = rest + F.linear(attended, layer["output"])
     x = _normalized(rest, layer["post_attention_layernorm"], eps).to(attended.dtype)
-    gate, up = (_project(x, layer, pairs, f"mlp.{name}_proj", scale) for name in ("gate", "up"))
-    return rest + _project(F.silu(gate) * up, layer, pairs, "mlp.down_proj", scale)
-
-
-def _project(x: torch.Tensor, layer: Tensors, pairs: dict[str, Pair], name: str, scale: float) -> torch.Tensor:
-    a, b = pairs[name]
-    return torch.addmm(F.linear(x, layer[name]), F.linear(x, a), b.T, alpha=scale)
+    gate, up = F.linear(x, layer["gate_up"]).chunk(2, 1)
+    return rest + F.linear(F.silu(gate) * up, layer["down"])
 
 
 def _normalized(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:

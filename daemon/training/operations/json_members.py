@@ -183,9 +183,9 @@ def _bare(value: str, rng: Random) -> str:
 
 
 OPERATIONS: Final = (
-    Operation("json_add_field", add_field, JSON, 7),
+    Operation("json_add_field", add_field, JSON, 8),
     Operation("json_add_key", add_key, JSON, 4, makes=("json_add_key", "json_add_key_to", "json_add_key_after")),
     Operation("json_rename_key", rename_key, JSON, 4),
     Operation("json_set_value", set_value, JSON, 7, makes=("json_set_value", "json_set_value_of")),
-    Operation("json_remove_key", remove_key, JSON, 6.5, makes=("json_remove_key", "json_remove_keys")),
+    Operation("json_remove_key", remove_key, JSON, 8, makes=("json_remove_key", "json_remove_keys")),
 )

@@ -97,4 +97,4 @@ def _code_done(passage: Passage, rng: Random) -> Edit | None:
     return None
 
 
-OPERATIONS: Final = (Operation("no_change", nothing, EVERY, 7),)
+OPERATIONS: Final = (Operation("no_change", nothing, EVERY, 20),)

@@ -182,7 +182,7 @@ OPERATIONS: Final = (
     Operation("change_fact", change_fact, PROSE, 7),
     Operation("replace_word", replace_word, LOOSE, 8),
     Operation("replace_phrase", replace_phrase, PROSE, 5),
-    Operation("fix_typos", fix_typos, PROSE, 11),
+    Operation("fix_typos", fix_typos, PROSE, 13),
     Operation("fix_typo", fix_typo, PROSE, 2),
     Operation("capitalise_word", capitalise_word, PROSE, 0.4),
     Operation("change_number", change_number, PROSE, 3),

@@ -331,7 +331,7 @@ OPERATIONS: Final = (
     Operation(
         "delete_docstrings", delete_docstrings, PYTHON, 1.5, '"""', makes=("delete_docstrings", "delete_docstring")
     ),
-    Operation("delete_statement", delete_statement, PYTHON, 4),
+    Operation("delete_statement", delete_statement, PYTHON, 7),
     Operation("delete_import", delete_import, PYTHON, 2, "import "),
     Operation("delete_decorator", delete_decorator, PYTHON, 1, "@"),
     Operation("delete_annotations", delete_annotations, PYTHON, 0.6, "def "),

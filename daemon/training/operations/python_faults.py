@@ -81,6 +81,6 @@ def _removable(parsed: PythonText, node: ast.AST, bare: set[str]) -> list[tuple[
 
 
 OPERATIONS: Final = (
-    Operation("fix_missing", fix_missing, PYTHON, 5, "def "),
+    Operation("fix_missing", fix_missing, PYTHON, 8, "def "),
     Operation("include_limit", include_limit, PYTHON, 1.5, "def "),
 )

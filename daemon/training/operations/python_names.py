@@ -326,7 +326,7 @@ def _is_self(node: ast.expr) -> bool:
 
 OPERATIONS: Final = (
     Operation("rename_variable", rename_variable, PYTHON, 36),
-    Operation("rename_two", rename_two, PYTHON, 12),
+    Operation("rename_two", rename_two, PYTHON, 14),
     Operation("rename_function", rename_function, PYTHON, 7, "def "),
     Operation("rename_method", rename_method, PYTHON, 6, "class "),
     Operation("rename_class", rename_class, PYTHON, 3, "class "),

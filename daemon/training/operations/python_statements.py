@@ -179,7 +179,7 @@ def _is_anchor(parsed: PythonText, node: ast.stmt) -> bool:
 
 OPERATIONS: Final = (
     Operation("add_import", add_import, PYTHON, 4, "import "),
-    Operation("insert_statement", insert_statement, PYTHON, 3, makes=("insert_after", "insert_before")),
+    Operation("insert_statement", insert_statement, PYTHON, 4, makes=("insert_after", "insert_before")),
     Operation("insert_at_start", insert_at_start, PYTHON, 1, "def "),
     Operation("insert_at_end", insert_at_end, PYTHON, 0.6, "def "),
     Operation("add_guard", add_guard, PYTHON, 4, "def "),

@@ -268,7 +268,7 @@ def _n_assignments(parsed: PythonText, target: str) -> int:
 
 OPERATIONS: Final = (
     Operation("change_literal", change_literal, PYTHON, 5),
-    Operation("replace_value", replace_value, PYTHON, 5.5),
+    Operation("replace_value", replace_value, PYTHON, 7),
     Operation("change_operator", change_operator, PYTHON, 2.5),
     Operation("change_return", change_return, PYTHON, 2, "return "),
     Operation("change_message", change_message, PYTHON, 3),
