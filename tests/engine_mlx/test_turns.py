@@ -8,11 +8,13 @@ from functools import cache, partial
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mutations import Mutation, Noticed
+from plgd.engine.mlx import joint as joint_module
 from plgd.engine.mlx import mixers as mixers_module
 from plgd.engine.mlx import rows as rows_module
 from plgd.engine.mlx.joint import JointNetwork
@@ -116,6 +118,41 @@ def test_a_model_that_knows_no_rows_takes_turns() -> None:
     check("chunks and rows", FOUR)
     assert "maybe_trim_front" in model.together.refusal
     assert 0 == model.together.counts.n_joint_passes
+
+
+def _round_coarsely(patch: pytest.MonkeyPatch) -> None:
+    """Let products of several tokens have eight bits, and those of one token all of theirs."""
+    intact = nn.Linear.__call__
+
+    def coarse(layer: nn.Linear, x: mx.array) -> mx.array:
+        return intact(layer, x if x.shape[-2] == 1 else x.astype(mx.bfloat16).astype(mx.float32))
+
+    patch.setattr(nn.Linear, "__call__", coarse)
+
+
+def test_a_device_that_rounds_coarsely_shares_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where passes of one token and of several differ by rounding, joint passes may, too."""
+    _round_coarsely(monkeypatch)
+    assert "" == make_model("rows").together.refusal
+    monkeypatch.setattr(joint_module, "N_ROUNDINGS", 0)
+    assert "than the same passes alone" in make_model("rows").together.refusal
+
+
+OF_ROWS = [
+    Mutation(RowsCache, RowsCache.offset.fget, "int(cache.offset)", "int(self.caches[0].offset)"),  # type: ignore[attr-defined]
+    Mutation(Layout, Layout.split, "[: len(self.widths)]", "[len(self.widths) - 1 :: -1]"),
+    Mutation(rows_module.RowOffsets, rows_module.RowOffsets.places, "offset + place", "offset"),
+    Mutation(JointNetwork, JointNetwork._run, "join_caches(caches, layout)", "join_caches(caches[::-1], layout)"),
+]
+
+
+@pytest.mark.parametrize("mutation", OF_ROWS, ids=lambda m: f"{m.function.__name__}: {m.new}")
+def test_coarse_rounding_hides_no_defect(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are mixed up are farther apart than what is rounded."""
+    model = make_model("rows")
+    _round_coarsely(monkeypatch)
+    mutation.apply(monkeypatch)
+    assert model.together.refusal
 
 
 def test_a_pass_is_as_wide_as_its_rows() -> None:
@@ -285,13 +322,10 @@ def test_exact_replies_share_no_pass() -> None:
 
 
 MUTATIONS = [
-    Mutation(RowsCache, RowsCache.offset.fget, "int(cache.offset)", "int(self.caches[0].offset)"),  # type: ignore[attr-defined]
+    *OF_ROWS,
     Mutation(RowsCache, RowsCache.make_mask, "self.layout.widths, strict", "reversed(self.layout.widths), strict"),
-    Mutation(Layout, Layout.split, "[: len(self.widths)]", "[len(self.widths) - 1 :: -1]"),
     Mutation(Layout, Layout.join, "if self.n_filling:", "if False:"),
-    Mutation(rows_module.RowOffsets, rows_module.RowOffsets.places, "offset + place", "offset"),
     Mutation(mixers_module, rows_module.of_row, "value.caches[row]", "value.caches[0]"),
-    Mutation(JointNetwork, JointNetwork._run, "join_caches(caches, layout)", "join_caches(caches[::-1], layout)"),
     Mutation(Passes, Passes.renew, "copy.deepcopy(self._fresh)", "self._caches"),
     Mutation(Passes, Passes.renew, "tokens[start:end]", "tokens[start : end - 1]"),
     Mutation(Passes, Passes.tried, "read_again()", "pass"),
