@@ -10,6 +10,8 @@ import pytest
 
 from endpoint.talking import REPLY, TOKEN, answering, bare_client
 from plgd.config import HttpConfig
+from plgd.errors import ClientBusy, TextTooLong
+from plgd.http.errors import error_response, refusal_of
 from plgd.http.request import IGNORED, NEUTRAL
 from plgd.paths import Paths
 
@@ -25,6 +27,15 @@ def error_of(response: httpx2.Response) -> dict[str, Any]:
     assert {"message", "type", "param", "code"} == set(error)
     assert error["message"].endswith(".")
     return error
+
+
+@pytest.mark.parametrize(("seconds", "header"), [(7.2, "8"), (0.2, "1"), (0.0, "1")])
+def test_a_full_queue_says_when_to_come_again(seconds: float, header: str) -> None:
+    """The daemon's own estimate is told in whole seconds; where it has none, a second."""
+    error = ClientBusy.of(3)
+    error.retry_after_s = seconds
+    assert header == error_response(refusal_of(error)).headers["retry-after"]
+    assert "retry-after" not in error_response(refusal_of(TextTooLong("It is too long."))).headers
 
 
 async def test_another_host_is_refused(paths: Paths) -> None:

@@ -17,6 +17,7 @@ from plgd.models.catalog import info, list_models, resolve, select
 from plgd.models.entries import ENTRIES, Machine, recommend
 from plgd.models.index import URL_VARIABLE
 from plgd.models.pull import pull
+from plgd.models.selection import write_selection
 from plgd.paths import Paths
 from tiny import SOURCE, WHEEL, convert, write_model
 from web import FileServer
@@ -122,6 +123,19 @@ def test_misspelt_name(paths: Paths, name: str, nearest: str) -> None:
         resolve(name, paths, CONFIG)
     with pytest.raises(UnknownModel, match=f"Did you mean {nearest}"):
         pull(name, paths, convert=convert)
+
+
+def test_a_wrong_default_says_where_it_is_from(paths: Paths) -> None:
+    """Whoever named no model hears who did: the configuration, or `plgd model use`."""
+    configured = Config(model=ModelConfig(default="nonsuch"))
+    with pytest.raises(UnknownModel, match=rf"'nonsuch'. It is model.default of {paths.config_file}"):
+        resolve(None, paths, configured)
+    with pytest.raises(UnknownModel) as asked:
+        resolve("nonsuch", paths, configured)
+    assert "model.default" not in asked.value.message
+    write_selection(paths, "gone")
+    with pytest.raises(UnknownModel, match=r"'gone'. It was chosen with `plgd model use`"):
+        resolve(None, paths, configured)
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "./none", "~nobody-of-this-name/m"])

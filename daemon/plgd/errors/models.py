@@ -31,8 +31,8 @@ class UnknownModel(ModelError):
     exit_code = 2
 
     @classmethod
-    def named(cls, name: str, nearest: str | None = None) -> UnknownModel:
-        hint = f" Did you mean {nearest!r}?" if nearest else ""
+    def named(cls, name: str, nearest: str | None = None, origin: str = "") -> UnknownModel:
+        hint = (f" {origin}" if origin else "") + (f" Did you mean {nearest!r}?" if nearest else "")
         return cls(
             f"No model is called {name!r}.{hint} Use a name of `plgd model list`, a folder, or a Hugging Face id "
             "(owner/name)."

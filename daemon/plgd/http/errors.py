@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -37,8 +38,8 @@ _TABLE: Final[tuple[tuple[type[PlgdError], int, str, str | None], ...]] = (
     (ModelError, 503, "server_error", "model_unavailable"),
     (PlgdError, 500, "server_error", None),
 )
-# After how many seconds it is worth another try, for those who may.
-_RETRY_AFTER: Final = {429: "1", 503: "1"}
+# After how many seconds it is worth another try, for those who may, where the daemon does not say.
+_RETRY_AFTER_S: Final = {429: 1.0, 503: 1.0}
 
 
 class Refused(Exception):
@@ -50,6 +51,7 @@ class Refused(Exception):
         kind: OpenAI's `type`.
         param: the field of the request that is wrong.
         code: OpenAI's `code`.
+        retry_after_s: when to try again; 0 where nobody knows.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Refused(Exception):
         kind: str = "invalid_request_error",
         param: str | None = None,
         code: str | None = None,
+        retry_after_s: float = 0.0,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -67,13 +70,21 @@ class Refused(Exception):
         self.kind = kind
         self.param = param
         self.code = code
+        self.retry_after_s = retry_after_s or _RETRY_AFTER_S.get(status, 0.0)
 
 
 def refusal_of(error: PlgdError) -> Refused:
     """Return what an error of the daemon is over HTTP."""
     status, kind, code = next(row[1:] for row in _TABLE if isinstance(error, row[0]))
     message = "The daemon is shutting down." if isinstance(error, Cancelled) else error.message
-    return Refused(status, message, kind=kind, code=code, param="model" if code == "model_not_found" else None)
+    return Refused(
+        status,
+        message,
+        kind=kind,
+        code=code,
+        param="model" if code == "model_not_found" else None,
+        retry_after_s=error.retry_after_s if isinstance(error, QueueFull) else 0.0,
+    )
 
 
 def error_body(refused: Refused) -> dict[str, Any]:
@@ -90,7 +101,8 @@ def error_body(refused: Refused) -> dict[str, Any]:
 
 def error_response(refused: Refused) -> Response:
     """Return the response of an error."""
-    headers = {"retry-after": _RETRY_AFTER[refused.status]} if refused.status in _RETRY_AFTER else {}
+    # HTTP has whole seconds.
+    headers = {"retry-after": str(math.ceil(refused.retry_after_s))} if refused.retry_after_s else {}
     if refused.status == 401:
         headers["www-authenticate"] = "Bearer"
     return Response(encode(error_body(refused)), refused.status, headers, "application/json")

@@ -61,6 +61,13 @@ def choose(name: str | None, paths: Paths, config: Config) -> str:
     return name or read_selection(paths) or config.model.default
 
 
+def _origin(paths: Paths) -> str:
+    """Say where the name of the default model is from."""
+    if read_selection(paths):
+        return "It was chosen with `plgd model use`."
+    return f"It is model.default of {paths.config_file}."
+
+
 def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
     """Find a model on this machine; never asks the network.
 
@@ -82,7 +89,7 @@ def resolve(name: str | None, paths: Paths, config: Config) -> ResolvedModel:
         if is_path(chosen):
             raise UnknownModel.no_folder(chosen)
         if entry is None and HubId.parse(chosen) is None:
-            raise UnknownModel.named(chosen, nearest(chosen))
+            raise UnknownModel.named(chosen, nearest(chosen), "" if name else _origin(paths))
         raise ModelNotPulled.named(chosen, f"about {entry.download_bytes / 1e6:,.0f} MB" if entry else "unknown size")
     facts = check_folder(folder, chosen)
     return ResolvedModel(
