@@ -12,9 +12,11 @@ from cli.command import on_terminal, plgd
 from cli.fake_daemon import FakeDaemon
 from cli.models import model_info
 from cli.results import DIFF, DRAFTS, NEW, OLD, STATS, edit_result
-from plgd.protocol.edits import EditProgress, EditStatus, Stage
-from plgd.protocol.methods import EDIT, MODEL_LIST, MODEL_PULL
+from plgd.protocol.conflicts import ConflictLines
+from plgd.protocol.edits import EditMode, EditProgress, EditStatus, Stage
+from plgd.protocol.methods import EDIT, EDIT_ACCEPT, MODEL_LIST, MODEL_PULL
 from plgd.protocol.models import ModelListResult, PullProgress
+from plgd.protocol.sessions import AcceptParams, AcceptResult, HunkState, ReviewedHunk
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -129,6 +131,95 @@ def test_missing_instruction_is_asked_for(daemon: FakeDaemon, sum_py: Path) -> N
     assert "rename total" == daemon.next_params(EDIT).instruction
     assert "What should change? " in seen.shown
     assert DIFF.encode() == seen.stdout
+
+
+def accept_result(status: EditStatus = EditStatus.APPLIED, **changes: object) -> AcceptResult:
+    """What became of the example's two hunks."""
+    hunks = tuple(ReviewedHunk(n, 1, 1, 1, 1, HunkState.ACCEPTED) for n in (1, 2))
+    result = AcceptResult(
+        session="e1",
+        status=status,
+        path="/home/user/sum.py",
+        base_fingerprint="b",
+        new_fingerprint="n",
+        version=2,
+        new_text=NEW,
+        diff=DIFF,
+        hunks=hunks,
+        warnings=(),
+    )
+    return msgspec.structs.replace(result, **changes)
+
+
+def test_what_was_shown_is_written_if_wanted(daemon: FakeDaemon, sum_py: Path) -> None:
+    """With `--ask` the diff is shown, and a yes writes exactly this proposal."""
+    daemon.answers(EDIT, edit_result())
+    daemon.answers(EDIT_ACCEPT, accept_result())
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--ask", typed="y\n")
+    assert seen.exit_code == 0
+    shown = plain(seen.shown)
+    assert shown.index("+running = 0") < shown.index(f"Write this to {sum_py}? [y/N] ")
+    assert shown.endswith(f"{sum_py}: 2 changes written\r\n")
+    assert EditMode.PROPOSE == daemon.next_params(EDIT).mode
+    assert AcceptParams(session="e1") == daemon.next_params(EDIT_ACCEPT)
+
+
+@pytest.mark.parametrize("typed", ["n\n", "\n", "yep\n", "\x04"], ids=["no", "enter", "another word", "end of input"])
+def test_only_a_yes_writes(typed: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """Whatever else is answered leaves the file as it is."""
+    daemon.answers(EDIT, edit_result())
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--ask", typed=typed)
+    assert seen.exit_code == 0
+    assert seen.shown.endswith(f"{sum_py} is unchanged\r\n")
+    assert "edit" == daemon.next_request()[0]
+    assert daemon.asked.empty()
+
+
+def test_a_file_that_changed_before_the_yes_is_left(daemon: FakeDaemon, sum_py: Path) -> None:
+    """When the file changes while the question stands, nothing is written over it, and the exit code says so."""
+    conflict = ConflictLines(first=1, last=1, file_first=1, base="total = 0\n", file="mine = 0\n", edit="running = 0\n")
+    warning = f"{sum_py} changed in the same lines."
+    daemon.answers(EDIT, edit_result())
+    daemon.answers(EDIT_ACCEPT, accept_result(EditStatus.CONFLICT, warnings=(warning,), conflict=conflict))
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--ask", typed="y\n")
+    assert seen.exit_code == 3
+    assert f"plgd: {warning}\r\n" in seen.shown
+    assert "  file | mine = 0\r\n" in seen.shown
+
+
+def test_nothing_to_write_is_no_question(daemon: FakeDaemon, sum_py: Path) -> None:
+    """An edit that changes nothing ends without a question."""
+    daemon.answers(EDIT, edit_result(EditStatus.NO_CHANGE))
+    seen = on_terminal("edit", str(sum_py), "-i", "x", "--ask")
+    assert seen.exit_code == 5
+    assert "[y/N]" not in seen.shown
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--write",), "--ask and --write exclude each other"),
+        (("--json",), "--ask and --json exclude each other"),
+        (("{}", "--diff"), "--ask is about one file"),
+    ],
+    ids=["write", "json", "several files"],
+)
+def test_what_cannot_be_asked(words: tuple[str, ...], why: str, daemon: FakeDaemon, sum_py: Path) -> None:
+    """Options that leave nothing to ask are refused before the model works."""
+    (sum_py.parent / "b.py").write_text("x = 1\n")
+    more = [word.format(sum_py.parent / "b.py") for word in words]
+    seen = on_terminal("edit", str(sum_py), *more, "-i", "x", "--ask")
+    assert seen.exit_code == 2
+    assert why in plain(seen.shown)
+    assert daemon.asked.empty()
+
+
+def test_nobody_to_ask(daemon: FakeDaemon, sum_py: Path) -> None:
+    """Without a terminal there is nobody who could say yes."""
+    done = plgd("edit", str(sum_py), "-i", "x", "--ask")
+    assert done.returncode == 2
+    assert b"--ask needs a person at a terminal" in done.stderr
+    assert daemon.asked.empty()
 
 
 @pytest.mark.parametrize("typed", ["\n", "\x04"], ids=["enter", "end of input"])

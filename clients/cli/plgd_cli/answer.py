@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from plgd.protocol.conflicts import ConflictLines
 from plgd.protocol.edits import EditResult, EditStats, EditStatus
 from plgd.text.unified import file_header
 from plgd_cli.conflict_view import conflict_lines
@@ -15,7 +17,7 @@ from plgd_cli.diff_view import render
 from plgd_cli.draft_view import show_drafts
 from plgd_cli.output import colours, say, stderr_is_terminal, tell, write
 
-__all__ = ("EXIT_CODES", "Form", "present", "summary")
+__all__ = ("EXIT_CODES", "Form", "explain", "present", "say_written", "summary")
 
 EXIT_CODES: Final = {
     EditStatus.PROPOSED: 0,
@@ -85,12 +87,11 @@ def present(
             write(show_drafts(result, result.drafts, coloured=colours()))
         else:
             tell(show_drafts(result, result.drafts, coloured=colours(on_stderr=True)))
-    _explain(result)
+    explain(result.status, result.warnings, result.conflict, raw_reply=result.raw_reply)
     # A filter's standard error often lands in the buffer as well (Vim's `:%!`): only a person gets remarks there.
     if form is not Form.TEXT or stderr_is_terminal():
         if result.status is EditStatus.APPLIED:
-            n_hunks = len(result.hunks)
-            say(f"{name}: {n_hunks} {'change' if n_hunks == 1 else 'changes'} written")
+            say_written(name, len(result.hunks))
         if result.status is not EditStatus.CANCELLED:
             say(summary(result.stats, loaded=loaded, follows=follows))
     if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
@@ -138,17 +139,24 @@ def _seen_from_here(result: EditResult) -> str:
     return file_header(path.relative_to(folder).as_posix()).removesuffix("\n") + at + hunks
 
 
-def _explain(result: EditResult) -> None:
+def say_written(name: str, n_changes: int) -> None:
+    """Say that a file has its new text."""
+    say(f"{name}: {n_changes} {'change' if n_changes == 1 else 'changes'} written")
+
+
+def explain(
+    status: EditStatus, warnings: Sequence[str], conflict: ConflictLines | None, *, raw_reply: str | None = None
+) -> None:
     """Say how it ended when it did not end well, and why; on a terminal also show a conflict's lines or a bad reply."""
-    for warning in result.warnings:
+    for warning in warnings:
         say(f"plgd: {warning}")
-    if result.status in OUTCOMES:
-        say(f"plgd: {OUTCOMES[result.status]}")
-    if result.conflict is not None and stderr_is_terminal():
-        for line in conflict_lines(result.conflict):
+    if status in OUTCOMES:
+        say(f"plgd: {OUTCOMES[status]}")
+    if conflict is not None and stderr_is_terminal():
+        for line in conflict_lines(conflict):
             say(line)
-    elif result.raw_reply and stderr_is_terminal():
-        lines = result.raw_reply.removesuffix("\n").split("\n")
+    elif raw_reply and stderr_is_terminal():
+        lines = raw_reply.removesuffix("\n").split("\n")
         for line in lines[:REPLY_LINES_SHOWN]:
             say(f"  | {line}")
         if len(lines) > REPLY_LINES_SHOWN:

@@ -23,10 +23,11 @@ from plgd.errors import (
     WriteFailed,
 )
 from plgd.protocol.drafting import DraftSource
-from plgd.protocol.edits import EditMode, EditParams, EditResult, LineRange
+from plgd.protocol.edits import EditMode, EditParams, EditResult, EditStatus, LineRange
 from plgd.protocol.methods import EDIT
 from plgd_cli.answer import Form, present
 from plgd_cli.ask import ask
+from plgd_cli.consent import write_if_wanted
 from plgd_cli.draft_page import check_place, draft_page, save_page
 from plgd_cli.drafting import add_drafting_options, drafting_params
 from plgd_cli.loss import FileBefore, daemon_lost
@@ -61,6 +62,7 @@ def register(_name: str, parser: Parser) -> None:
         help='a sketch of the new text; "... existing code ..." in a comment stands for what stays',
     )
     parser.add_argument("--write", action="store_true", help="write the new text to the file")
+    parser.add_argument("--ask", action="store_true", help="show the diff, and ask whether to write it")
     parser.add_argument("--all-or-nothing", action="store_true", help="of several files, write all or none")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--diff", action="store_true", help="print the diff, ready for `git apply` or `patch`")
@@ -86,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out `plgd edit`."""
     if arguments.all_or_nothing and not arguments.write:
         arguments.usage_error("--all-or-nothing is about what is written; add --write")
+    if arguments.ask:
+        _check_question(arguments)
     if arguments.more:
         return _edit_several(arguments)
     if arguments.path == STANDARD_INPUT:
@@ -104,6 +108,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
     unchanged = f"{name} is unchanged"
     return _edit(arguments, params, form, name=name, interrupted=unchanged, standing=lambda: f"{unchanged}.")
+
+
+def _check_question(arguments: argparse.Namespace) -> None:
+    """Refuse --ask where there is nothing to ask, or nobody."""
+    if arguments.write or arguments.json:
+        arguments.usage_error(f"--ask and {'--write' if arguments.write else '--json'} exclude each other")
+    if arguments.more or arguments.path == STANDARD_INPUT:
+        arguments.usage_error("--ask is about one file")
+    if not (sys.stdin.isatty() and stderr_is_terminal()):
+        arguments.usage_error("--ask needs a person at a terminal; use --write, or look at the --diff first")
 
 
 def _edit_several(arguments: argparse.Namespace) -> int:
@@ -151,7 +165,7 @@ def _edit_standard_input(arguments: argparse.Namespace) -> int:
 def _form(arguments: argparse.Namespace, *, otherwise: Form) -> Form:
     if arguments.json:
         return Form.JSON
-    return Form.DIFF if arguments.diff else otherwise
+    return Form.DIFF if arguments.diff or arguments.ask else otherwise
 
 
 def _edit(
@@ -186,6 +200,8 @@ def _edit(
     code = present(result, form, name=name, loaded=display.loaded, with_drafts=arguments.show_drafts)
     if arguments.html is not None:
         code = _save_page(arguments.html, result, name) or code
+    if arguments.ask and result.status is EditStatus.PROPOSED:
+        code = write_if_wanted(result, name) or code
     if form is not Form.JSON:
         recommend_once(result.model)
     return code
