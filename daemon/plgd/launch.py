@@ -22,6 +22,10 @@ __all__ = ("ALREADY_RUNNING_EXIT", "connect_running", "daemon_environment", "lau
 # The exit status of `plgd serve` when another daemon holds the lock (EX_TEMPFAIL of sysexits.h).
 ALREADY_RUNNING_EXIT: Final = 75
 
+# mlx for CUDA multiplies float32 with ten bits unless told otherwise. Then passes of one token and of several differ by
+# more than the last bits of float32, which replies that are to be the same with and without drafting rest on.
+_WHOLE_FLOAT32: Final = {"MLX_ENABLE_TF32": "0"}
+
 # Binding comes before anything heavy, so a start takes a fraction of a second; a loaded machine may need longer.
 _START_TIMEOUT_S: Final = 30.0
 # Between two looks at a socket that another daemon is about to open, or at a lock that it is about to release.
@@ -115,13 +119,16 @@ def _spawn(paths: Paths, tell: int) -> subprocess.Popen[bytes]:
 
 
 def daemon_environment(paths: Paths) -> dict[str, str]:
-    """Return the environment in which the model runs at full speed, with this user's places made absolute."""
+    """Return the environment in which the model runs at full speed and precision, this user's places made absolute.
+
+    What the user has set for mlx stays.
+    """
     places = {
         "PLGD_CONFIG_DIR": str(paths.config_dir.absolute()),
         "PLGD_CACHE_DIR": str(paths.cache_dir.absolute()),
         "PLGD_RUNTIME_DIR": str(paths.runtime_dir.absolute()),
     }
-    return find_preload(os.environ, paths.blas_links).environment | places
+    return _WHOLE_FLOAT32 | find_preload(os.environ, paths.blas_links).environment | places
 
 
 def _last_words(log: Path, start: int, code: int) -> str:

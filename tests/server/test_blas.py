@@ -1,4 +1,4 @@
-"""Which BLAS a daemon is started with."""
+"""Which BLAS a daemon is started with, and how it is to multiply."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from plgd import blas
 from plgd.blas import find_preload
 from plgd.doctor import check_blas, check_installation
+from plgd.launch import daemon_environment
 from plgd.paths import Paths
 
 LINUX_CPU = pytest.mark.skipif(not find_preload({}, Path(os.devnull)).needed, reason="mlx brings a fast BLAS here")
@@ -99,6 +100,14 @@ def test_without_the_reference_blas_nothing_is_changed(tmp_path: Path, monkeypat
 def test_a_sound_installation_has_nothing_missing(paths: Paths) -> None:
     """Where the tests run plgd is installed."""
     assert [] == [finding for finding in check_installation(paths) if finding.level == "missing"]
+
+
+def test_float32_is_whole_unless_the_user_says_otherwise(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The daemon asks mlx for float32 products of all bits; what the user set for mlx stays."""
+    monkeypatch.delenv("MLX_ENABLE_TF32", raising=False)
+    assert "0" == daemon_environment(paths)["MLX_ENABLE_TF32"]
+    monkeypatch.setenv("MLX_ENABLE_TF32", "1")
+    assert "1" == daemon_environment(paths)["MLX_ENABLE_TF32"]
 
 
 def test_what_is_missing_comes_with_advice(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
