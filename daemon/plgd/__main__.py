@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from typing import NoReturn
 
 import anyio
 
@@ -90,5 +91,17 @@ async def _watch_signals(daemon: Daemon) -> None:
             daemon.request_stop(drain=False)
 
 
+def _leave(code: int) -> NoReturn:
+    """End the process, all being written and closed, without what Python and C++ do at an exit.
+
+    Threads of mlx may still run then, and taking away under them what they use has aborted a daemon that had stopped
+    well ("terminate called without an active exception").
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _leave(main())

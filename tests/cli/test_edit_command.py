@@ -103,12 +103,19 @@ def test_the_diff_goes_into_git_apply(name: str, daemon: FakeDaemon, tmp_path: P
     assert NEW.encode() == path.read_bytes()
 
 
-def test_a_file_elsewhere_keeps_the_daemons_name_for_it(daemon: FakeDaemon, sum_py: Path) -> None:
-    """The diff of a file that is not below the user's folder is the daemon's own."""
+@pytest.mark.skipif(not GIT, reason="needs git")
+def test_the_diff_of_a_file_elsewhere_changes_none_here(daemon: FakeDaemon, sum_py: Path) -> None:
+    """A file that is not below the user's folder is named so that git refuses it, and a twin here stays as it is."""
     daemon.answers(EDIT, edit_result(path=str(sum_py)))
     other = sum_py.parent / "other"
     other.mkdir()
-    assert DIFF.encode() == plgd("edit", "../sum.py", "-i", "x", "--diff", cwd=other).stdout
+    (other / "sum.py").write_bytes(OLD.encode())
+    shown = plgd("edit", "../sum.py", "-i", "x", "--diff", cwd=other).stdout
+    assert shown.startswith(b"--- a/../sum.py\n+++ b/../sum.py\n@@ ")
+    done = subprocess.run([GIT, "apply"], input=shown, cwd=other, check=False, capture_output=True)
+    assert b"../sum.py" in done.stderr
+    assert done.returncode
+    assert OLD.encode() == (other / "sum.py").read_bytes()
 
 
 def test_json_is_the_whole_result(daemon: FakeDaemon, sum_py: Path) -> None:

@@ -74,8 +74,17 @@ def test_a_command_does_not_wait_for_itself(daemon: FakeDaemon, two: list[Path])
     answer = make_many_result("s", [FileResult(result=edit_result(stats=stats))] * 2)
     daemon.answers(EDIT_MANY, answer)
     done = plgd("edit", "sum.py", "other.py", "-i", "x", cwd=two[0].parent)
-    waits = [line.endswith("(waited 2 s for other edits)") for line in done.stderr.decode().splitlines()]
+    waits = [line.endswith("(waited 2 s for its turn)") for line in done.stderr.decode().splitlines()]
     assert [True, False] == waits
+
+
+def test_remarks_name_their_file(daemon: FakeDaemon, two: list[Path]) -> None:
+    """Of several files, each remark says which one it is about."""
+    daemon.answers(EDIT_MANY, many(EditStatus.APPLIED, EditStatus.NO_CHANGE))
+    said = plgd("edit", "sum.py", "other.py", "-i", "x", "--write", cwd=two[0].parent).stderr.decode().splitlines()
+    assert "sum.py: 1 change written" in said
+    assert [line for line in said if line.startswith("plgd: other.py: The model changed nothing")]
+    assert ["sum.py", "other.py"] == [line.partition(": ")[0] for line in said if " tokens in " in line]
 
 
 def test_each_diff_is_printed(daemon: FakeDaemon, two: list[Path]) -> None:

@@ -108,7 +108,7 @@ def test_progress_is_silent_in_a_pipe(daemon: FakeDaemon, sum_py: Path) -> None:
         ([Stage.LOADING, Stage.DECODE], "142 tokens in 1.9 s, .* first token 0.2 s \\(model loaded in 40 s\\)\r\n"),
         (
             [Stage.QUEUED, Stage.DECODE],
-            "142 tokens in 1.9 s, .* first token 0.2 s \\(waited 40 s for other edits\\)\r\n",
+            "142 tokens in 1.9 s, .* first token 0.2 s \\(waited 40 s for its turn\\)\r\n",
         ),
     ],
     ids=["load", "queue"],

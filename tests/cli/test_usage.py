@@ -52,6 +52,15 @@ def test_misspelt_command_names_the_nearest(words: list[str], nearest: str, caps
     assert f"did you mean {nearest}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [("-i", "x"), ("--lines", "2:3")], ids=lambda pair: pair[0])
+def test_what_is_given_twice_is_not_dropped(option: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A second instruction or range is refused, instead of taking the place of the first without a word."""
+    with pytest.raises(SystemExit) as end:
+        main(["edit", "a.py", *option, *option])
+    assert end.value.code == 2
+    assert "is given twice" in capsys.readouterr().err
+
+
 def test_far_off_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     """A word that resembles no command is answered with the list of commands."""
     with pytest.raises(SystemExit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -55,7 +56,14 @@ class Form(Enum):
 
 
 def present(
-    result: EditResult, form: Form, *, name: str, loaded: bool, with_drafts: bool = False, follows: bool = False
+    result: EditResult,
+    form: Form,
+    *,
+    name: str,
+    loaded: bool,
+    with_drafts: bool = False,
+    follows: bool = False,
+    about: str = "",
 ) -> int:
     """Print the answer.
 
@@ -70,6 +78,7 @@ def present(
         loaded: whether the edit had to wait for the model's load.
         with_drafts: show who drafted the reply, where there is one; the JSON has it anyway.
         follows: whether the edit stood behind others of the same command.
+        about: what remarks begin with, to tell them from those on other files.
 
     Returns:
         The exit code.
@@ -87,13 +96,13 @@ def present(
             write(show_drafts(result, result.drafts, coloured=colours()))
         else:
             tell(show_drafts(result, result.drafts, coloured=colours(on_stderr=True)))
-    explain(result.status, result.warnings, result.conflict, raw_reply=result.raw_reply)
+    explain(result.status, result.warnings, result.conflict, raw_reply=result.raw_reply, about=about)
     # A filter's standard error often lands in the buffer as well (Vim's `:%!`): only a person gets remarks there.
     if form is not Form.TEXT or stderr_is_terminal():
         if result.status is EditStatus.APPLIED:
             say_written(name, len(result.hunks))
         if result.status is not EditStatus.CANCELLED:
-            say(summary(result.stats, loaded=loaded, follows=follows))
+            say(about + summary(result.stats, loaded=loaded, follows=follows))
     if form is Form.REVIEW and result.status is EditStatus.PROPOSED and stderr_is_terminal():
         say("Nothing was written yet; use --write to apply.")
     return EXIT_CODES[result.status]
@@ -120,23 +129,24 @@ def summary(stats: EditStats, *, loaded: bool = False, follows: bool = False) ->
         return f"{said} (model loaded in {stats.queue_ms / 1000:.0f} s)"
     if follows or stats.queue_ms < 1000:
         return said
-    return f"{said} (waited {stats.queue_ms / 1000:.0f} s for other edits)"
+    return f"{said} (waited {stats.queue_ms / 1000:.0f} s for its turn)"
 
 
 def _seen_from_here(result: EditResult) -> str:
     """Name the file in the diff as `git apply` and `patch -p1` will look for it: from the folder the user is in.
 
-    The daemon does not know that folder; a file outside of it keeps the name that the daemon gave.
+    The daemon does not know that folder. A file outside of it is named with `..`, which both refuse: by its bare name
+    they might change a file of that name here.
     """
     path = Path(result.path)
     try:
         folder = Path.cwd().resolve()
     except FileNotFoundError:
         return result.diff  # the folder was removed under the user; nothing is relative to it
-    if not result.diff or not path.is_relative_to(folder):
+    if not result.diff or not path.is_absolute():
         return result.diff
     _, at, hunks = result.diff.partition("\n@@ ")
-    return file_header(path.relative_to(folder).as_posix()).removesuffix("\n") + at + hunks
+    return file_header(os.path.relpath(path, folder)).removesuffix("\n") + at + hunks
 
 
 def say_written(name: str, n_changes: int) -> None:
@@ -145,13 +155,18 @@ def say_written(name: str, n_changes: int) -> None:
 
 
 def explain(
-    status: EditStatus, warnings: Sequence[str], conflict: ConflictLines | None, *, raw_reply: str | None = None
+    status: EditStatus,
+    warnings: Sequence[str],
+    conflict: ConflictLines | None,
+    *,
+    raw_reply: str | None = None,
+    about: str = "",
 ) -> None:
     """Say how it ended when it did not end well, and why; on a terminal also show a conflict's lines or a bad reply."""
     for warning in warnings:
-        say(f"plgd: {warning}")
+        say(f"plgd: {about}{warning}")
     if status in OUTCOMES:
-        say(f"plgd: {OUTCOMES[status]}")
+        say(f"plgd: {about}{OUTCOMES[status]}")
     if conflict is not None and stderr_is_terminal():
         for line in conflict_lines(conflict):
             say(line)

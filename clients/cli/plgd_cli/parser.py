@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 
 from plgd_cli.output import say
 
-__all__ = ("Parser", "positive", "text")
+__all__ = ("Once", "Parser", "positive", "text")
 
 _WRONG_USAGE: Final = 2
 
@@ -56,6 +56,22 @@ class Parser(argparse.ArgumentParser):
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
         kind = "command" if isinstance(action, argparse._SubParsersAction) else "choice"  # noqa: SLF001  # no public name
         raise argparse.ArgumentError(None, f"there is no {kind} {str(value)!r}; {hint}")
+
+
+class Once(argparse.Action):
+    """Stores an argument that may be given once: argparse would drop all but the last without a word."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the argument."""
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given twice")
+        setattr(namespace, self.dest, values)
 
 
 def text(word: str) -> str:

@@ -92,6 +92,7 @@ def _present_all(
                 loaded=loaded and not follows,
                 with_drafts=with_drafts,
                 follows=follows,
+                about=f"{name}: ",
             )
             codes.append(shown)
         elif each.error is not None:

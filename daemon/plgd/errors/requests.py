@@ -56,7 +56,7 @@ class NotAFile(InputError):
 
     @classmethod
     def at(cls, path: str, kind: str) -> NotAFile:
-        return cls(f"{path} is a {kind}, not a file. Name one file to edit.")
+        return cls(f"{path} is a {kind}, not a file. Name files.")
 
 
 class FileUnreadable(InputError):

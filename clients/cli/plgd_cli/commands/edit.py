@@ -32,7 +32,7 @@ from plgd_cli.draft_page import check_place, draft_page, save_page
 from plgd_cli.drafting import add_drafting_options, drafting_params
 from plgd_cli.loss import FileBefore, daemon_lost
 from plgd_cli.output import say, stderr_is_terminal, write
-from plgd_cli.parser import Parser, positive, text
+from plgd_cli.parser import Once, Parser, positive, text
 from plgd_cli.places import absolute_file, absolute_model
 from plgd_cli.progress import EditDisplay
 from plgd_cli.recommendation import recommend_once
@@ -54,8 +54,17 @@ def register(_name: str, parser: Parser) -> None:
     parser.add_argument(
         "more", metavar="PATH", nargs="*", default=(), help="more files, edited by the same instruction"
     )
-    parser.add_argument("-i", "--instruction", metavar="TEXT", type=text, help="what to change; asked for when missing")
-    parser.add_argument("--lines", metavar="A:B", type=line_range, help="only these lines, both included; or one: 5")
+    parser.add_argument(
+        "-i",
+        "--instruction",
+        metavar="TEXT",
+        type=text,
+        action=Once,
+        help="what to change, several things in one text; asked for when missing",
+    )
+    parser.add_argument(
+        "--lines", metavar="A:B", type=line_range, action=Once, help="only these lines, both included; or one: 5"
+    )
     parser.add_argument(
         "--sketch",
         metavar="FILE",
