@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -160,6 +161,22 @@ def test_a_text_that_cannot_fit() -> None:
     """A text whose rewrite cannot fit into the context is refused with the tokens and the limit."""
     with pytest.raises(TextTooLong, match=r"app\.py needs \d+ tokens \(prompt and reply\), the model's limit is 300\."):
         run(params(), "", context_limit=300)
+
+
+@pytest.mark.parametrize(
+    ("lines", "limit", "advice"),
+    [
+        (None, 550, "Edit some of its lines"),
+        (None, 300, "The model reads the whole text"),
+        (LineRange(first=1, last=40), 300, "The model reads the whole text"),
+    ],
+    ids=["the reply is too long", "the text is", "the text is, though a range is given"],
+)
+def test_fewer_lines_are_advised_where_they_help(lines: LineRange | None, limit: int, advice: str) -> None:
+    """A range makes the reply shorter, not the prompt: it is advised only when the prompt fits."""
+    asked = msgspec.structs.replace(params(text="a = 1\n" * 40), range=lines)
+    with pytest.raises(TextTooLong, match=advice):
+        run(asked, "", context_limit=limit)
 
 
 def test_a_huge_text_is_refused_without_tokenizing_it() -> None:

@@ -100,7 +100,9 @@ class Spill:
         path = self._folder / f"{owner}-{_digest(kept.tokens)}.safetensors"
         unfinished = path.with_name(_UNFINISHED + path.name)
         try:
-            if path.exists():
+            if not self._folder.is_dir():
+                private_folder(self._folder)  # somebody has emptied the cache
+            if path.is_file() and not path.is_symlink():
                 path.touch()
                 return
             self._make_room(kept.n_bytes)
@@ -113,7 +115,7 @@ class Spill:
                 if older != path:
                     older.unlink(missing_ok=True)
             self._make_room(0)
-        except (OSError, ValueError) as error:
+        except (OSError, StartFailed, ValueError) as error:
             _LOG.warning("the KV of %s was not written: %s", document, error)
             self._count(n_unwritten=1)
         else:
@@ -177,7 +179,7 @@ class Spill:
 
     def _files(self, owner: str | None = None) -> list[Path]:
         """Return plgd's own files here: all of them, or those of one model and document."""
-        if not self._limit:
+        if not self._limit or not self._folder.is_dir():
             return []
         matches = ((path, _OWN.fullmatch(path.name)) for path in self._folder.iterdir())
         own = [path for path, match in matches if match is not None and owner in {None, match["owner"]}]

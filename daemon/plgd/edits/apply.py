@@ -129,7 +129,8 @@ def _read_again(document: Document, documents: DocumentStore) -> Document:
     except FileMissing as error:
         raise Conflict.on(document.shown(), "it was deleted") from error
     except InputError as error:
-        raise Conflict.on(document.shown(), f"it can no longer be edited: {error.message.rstrip('.')}") from error
+        why = error.message.partition(". ")[0].rstrip(".")
+        raise Conflict.on(document.shown(), f"it can no longer be edited: {why}") from error
     if document.lines and not current.lines:
         raise Conflict.on(document.shown(), "it is empty now")
     if current.path != document.path:

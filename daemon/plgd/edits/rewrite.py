@@ -133,7 +133,9 @@ def _check_room(edit: PreparedEdit, prompt: Prompt, model: Model, tokens: TextTo
     n_source = len(tokens.source(""))
     n_needed = len(prompt.tokens) + n_source + _MARGIN
     if n_needed > model.context_limit:
-        raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit)
+        # The text is in the prompt in any case; a range makes the reply shorter.
+        fewer_lines = edit.params.range is None and len(prompt.tokens) + _MARGIN < model.context_limit
+        raise TextTooLong.of(edit.document.shown(), n_needed, model.context_limit, fewer_lines=fewer_lines)
 
 
 def _make_session(target: Target, proposer: Proposer, model: Model, drafting: EngineConfig) -> Session:

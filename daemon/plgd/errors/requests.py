@@ -115,11 +115,16 @@ class TextTooLong(InputError):
     code = -32018
 
     @classmethod
-    def of(cls, name: str, n_tokens: int, limit: int, *, about: bool = False) -> TextTooLong:
+    def of(cls, name: str, n_tokens: int, limit: int, *, about: bool = False, fewer_lines: bool = False) -> TextTooLong:
         amount = f"about {n_tokens:,}" if about else f"{n_tokens:,}"
+        advice = (
+            "Edit some of its lines (--lines A:B in the shell)"
+            if fewer_lines
+            else "The model reads the whole text, whichever lines are to change: split it"
+        )
         return cls(
             f"{name} needs {amount} tokens (prompt and reply), the model's limit is {limit:,}. "
-            "Edit some of its lines (--lines A:B in the shell), or use a model with a longer context."
+            f"{advice}, or use a model with a longer context."
         )
 
     @classmethod
@@ -145,7 +150,10 @@ class UnsavedChanges(InputError):
 
     @classmethod
     def at(cls, path: str) -> UnsavedChanges:
-        return cls(f"{path} has unsaved changes in an editor. Save it first, or edit it there.")
+        return cls(
+            f"An editor holds another text of {path} than the file has. Save it there or, if the file is newer, load "
+            "it again there; or edit it there."
+        )
 
 
 class DocumentNotOpen(InputError):
