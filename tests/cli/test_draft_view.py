@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ def test_marks_tell_without_colours() -> None:
         "\n"
         "                drafted  in the reply\n"
         "file                  9             7  copied from the file or another source\n"
-        "«substitution»        2             1  put in as the reply has done before\n"
+        "«substitution»        2             1  put in as asked for, or as the reply has done before\n"
         "‹ngram›               3             2  repeated from prompt or reply\n"
         "⟨plain⟩                             1  by the model alone, without a draft\n"
         "⟪correction⟫                        1  by the model, where a draft was wrong\n"
@@ -103,3 +104,11 @@ def test_the_example_adds_up() -> None:
     """The example's counts are those of its runs, as a daemon's are."""
     accepted = {by: sum(run.n_tokens for run in DRAFTS.runs if run.by == by) for by in STATS.proposers}
     assert accepted == {name: counts.accepted_tokens for name, counts in STATS.proposers.items()}
+
+
+def test_the_closing_fence_is_explained() -> None:
+    """The model ends its reply with a fence, which must not look like a part of the text."""
+    runs = (*DRAFTS.runs, ReplyRun(text="\n```", by="file", round=4, n_tokens=2))
+    explained = "the last fence ends the reply and is no part of the text"
+    assert explained in show_drafts(edit_result(), msgspec.structs.replace(DRAFTS, runs=runs), coloured=False)
+    assert explained not in show_drafts(edit_result(), DRAFTS, coloured=False)

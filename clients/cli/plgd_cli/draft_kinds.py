@@ -33,7 +33,7 @@ KINDS: Final = {
     kind.name: kind
     for kind in (
         Kind("file", "copied from the file or another source", "green", ("", "")),
-        Kind("substitution", "put in as the reply has done before", "magenta", ("«", "»")),
+        Kind("substitution", "put in as asked for, or as the reply has done before", "magenta", ("«", "»")),
         Kind("ngram", "repeated from prompt or reply", "cyan", ("‹", "›")),
         Kind("plain", "by the model alone, without a draft", "bold", ("⟨", "⟩")),
         Kind("correction", "by the model, where a draft was wrong", "bold red", ("⟪", "⟫")),

@@ -17,6 +17,7 @@ __all__ = ("show_drafts",)
 
 BORDER: Final = "│"
 BORDER_STYLE: Final = "dim"
+FENCE: Final = "```"
 
 
 def show_drafts(result: EditResult, drafts: ReplyDrafts, *, coloured: bool) -> str:
@@ -70,4 +71,6 @@ def _legend(result: EditResult, drafts: ReplyDrafts, *, coloured: bool) -> Text:
         legend.append(name, tally.kind.style)
         legend.append(f"{'':{width - len(name)}}  {n_drafted:>7}  {tally.n_tokens:>12,}  {tally.kind.meaning}\n")
     legend.append(f"{rounds_said(result, drafts)} ({BORDER} is the end of a round)\n")
+    if "".join(run.text for run in drafts.runs).rstrip().endswith(FENCE):
+        legend.append("the last fence ends the reply and is no part of the text\n")
     return legend
