@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 
 import msgspec
@@ -27,7 +28,11 @@ DEEP = b"[" * 100_000
         (b"GET / HTTP/1.1", "Not JSON"),
         (b'{"jsonrpc":5,"id":', "Not JSON"),
         (b'{"jsonrpc":"2.0","id":"\xff"}', "Not JSON"),
-        (b'{"jsonrpc":"2.0","method":"\\ud800"}', "Not JSON"),
+        (rb'{"jsonrpc":"2.0","id":1,"result":"\ud800"}', "Not JSON"),
+        (rb'{"jsonrpc":"2.0","id":1,"method":"a","params":{"\ud800":1}', "Not JSON"),
+        (rb'{"jsonrpc":"2.0","id":1,"method":"a","params":["\ud800",NaN]}', "Not JSON"),
+        (rb'{"jsonrpc":"2.0","id":1,"method":"a","params":["\ud800",' + DEEP, "nested too deeply"),
+        (rb'{"jsonrpc":"2.0","id":1,"method":"a","params":"\ud800' + b"\xed\xa0\xbd" + b'"}', "Not JSON"),
         (b'{"jsonrpc":"2.0","method":"ping"} {}', "Not JSON"),
         (DEEP, "nested too deeply"),
         (b'{"jsonrpc":"2.0","method":"ping","params":' + DEEP, "nested too deeply"),
@@ -61,6 +66,61 @@ def test_json_that_is_no_message_is_an_invalid_request(line: bytes, words: str) 
     """The error says which member is wrong."""
     with pytest.raises(InvalidRequest, match=words):
         envelope.decode(line)
+
+
+@pytest.mark.parametrize("request_id", [7, -(2**53), "seven", "\U0001f600"])
+@pytest.mark.parametrize(
+    ("params", "where"),
+    [
+        ({"text": "a\ud83dz"}, "field `text`"),
+        ({"text": "\ude00"}, "field `text`"),
+        ({"text": "\ud83d\ud83d\ude00"}, "field `text`"),
+        ({"text": "ok", "changes": [{"text": "\ud83d"}, {"text": "\ude00"}]}, "field `changes[0].text`"),
+        ({"changes": [[], [{}, "\udfff"]], "text": "\ud83d"}, "field `changes[1][1]`"),
+        ({"range": {"\ud83d": 1}}, "a key of field `range`"),
+        ({"\ud83d": 1}, "a key of field `params`"),
+        ({"x" * 1000: "\ud83d"}, f"field `{'x' * 100}...`"),
+    ],
+)
+def test_half_a_surrogate_pair_is_found(request_id: int | str, params: object, where: str) -> None:
+    """A request that JSON can carry and no text can keeps its id and method, and says where it is."""
+    # Python's own writer joins the halves of a pair only when it reads them.
+    line = json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "document/change", "params": params}).encode()
+    message = envelope.decode(line)
+    assert isinstance(message, envelope.Request)
+    assert (request_id, "document/change", where) == (message.id, message.method, message.half)
+
+
+def test_half_a_surrogate_pair_is_not_looked_for_without_end() -> None:
+    """Behind more than any client sends, the request still has its id."""
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "a", "params": [[]] * 300_000 + ["\ud83d"]}).encode()
+    message = envelope.decode(line)
+    assert isinstance(message, envelope.Request)
+    assert (1, "the message") == (message.id, message.half)
+
+
+def test_half_a_surrogate_pair_where_nobody_can_be_answered() -> None:
+    """A notification stays one, and an id that no answer can carry makes a request one."""
+    note = {"jsonrpc": "2.0", "method": "a", "params": {"text": "\ud83d"}}
+    for message, where in ((note, "field `text`"), (note | {"id": "\ud83d", "params": {}}, "field `id`")):
+        made = envelope.decode(json.dumps(message).encode())
+        assert isinstance(made, envelope.Note)
+        assert where == made.half
+
+
+def test_whole_surrogate_pairs_are_text() -> None:
+    """A pair of escapes is one character, and an escaped backslash before a `u` begins no escape."""
+    line = rb'{"jsonrpc":"2.0","id":1,"method":"edit","params":{"instruction":"\ud83d\ude00\\ud83d"}}'
+    message = envelope.decode(line)
+    assert isinstance(message, envelope.Request)
+    assert message.half is None
+    assert "\U0001f600\\ud83d" == envelope.decode_params(EDIT, message.params).instruction
+
+
+def test_json_with_half_a_surrogate_pair_that_is_no_message() -> None:
+    """It is refused for what it is."""
+    with pytest.raises(InvalidRequest, match="field `jsonrpc`"):
+        envelope.decode(rb'{"id":1,"method":"\ud83d"}')
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))

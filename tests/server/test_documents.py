@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from plgd.config import Config, EngineConfig, WarmConfig
-from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, ParseError, UnsavedChanges
+from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, UnsavedChanges
 from plgd.paths import Paths
 from plgd.text.fingerprint import fingerprint
 from scripted_model import ScriptedModel
@@ -160,21 +160,88 @@ async def test_bad_changes(paths: Paths, machine: Machine, params: dict[str, obj
         assert "x = 2\n" == done["new_text"]
 
 
-async def test_half_a_character_on_the_wire(paths: Paths, machine: Machine) -> None:
-    """A line with half a surrogate pair, which no text holds, is refused whole; opening the document again helps."""
+HALVES = [
+    ([change("a\ud83dz", 0, 0)], "field `changes[0].text`"),
+    ([change("\ude00", 0, 0)], "field `changes[0].text`"),
+    ([change("x", 0, 0), {"text": "\ud83d"}], "field `changes[1].text`"),
+    ([change("\ud83d", 0, 0), change("\ude00", 0, 1)], "field `changes[0].text`"),
+]
+
+
+async def send_half(client: Wire, method: str, request_id: int | str | None, **params: object) -> None:
+    """Send a request, or without an id a notification, as JavaScript and Python write half a surrogate pair."""
+    named = {} if request_id is None else {"id": request_id}
+    await client.send(json.dumps({"jsonrpc": "2.0", **named, "method": method, "params": params}).encode())
+
+
+async def open_again(client: Wire) -> None:
+    """See that a document takes no change until it is opened again."""
+    await client.ask("next", "document/change", {"uri": "untitled:1", "version": 3, "changes": [change("y", 0, 0)]})
+    code, words = await client.error("next")
+    assert (OutOfSync.code, True) == (code, words.endswith("open the document again."))
+    assert OutOfSync.code == await refusal(client, "edit", instruction="two", uri="untitled:1")
+    await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=4)
+    await result(client, "document/change", uri="untitled:1", version=5, changes=[change("y", 0, 0)])
+    assert "x = 2\n" == (await result(client, "edit", instruction="two", uri="untitled:1"))["new_text"]
+
+
+@pytest.mark.parametrize("request_id", [7, "seven", None])
+@pytest.mark.parametrize(("changes", "where"), HALVES)
+async def test_half_a_character_in_a_change(
+    paths: Paths, machine: Machine, request_id: int | str | None, changes: list[object], where: str
+) -> None:
+    """A change with half a surrogate pair is refused under its id, and no later one is made of the text before it."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await client.ask("opened", "document/open", {"uri": "untitled:1", "text": "x = 1\n", "version": 1})
+        await send_half(client, "document/change", request_id, uri="untitled:1", version=2, changes=changes)
+        code, words = await client.error(request_id)
+        assert InvalidParams.code == code
+        assert words.startswith(f"document/change: half a surrogate pair, which is no text ({where});")
+        assert words.endswith("The change was not made; open the document again.")
+        await open_again(client)
+
+
+@pytest.mark.parametrize("request_id", [7, "seven"])
+async def test_half_a_character_in_a_text_that_is_opened(paths: Paths, machine: Machine, request_id: int | str) -> None:
+    """Nothing is opened, and what was open under the name before is not the editor's text any more."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await send_half(client, "document/open", request_id, uri="untitled:1", text="\ude00", version=1)
+        code, words = await client.error(request_id)
+        assert (InvalidParams.code, True) == (code, "(field `text`)" in words)
+        assert words.endswith("Nothing was opened; open the document again.")
+        assert [] == (await result(client, "document/list"))["documents"]
+        assert DocumentNotOpen.code == await refusal(
+            client, "document/change", uri="untitled:1", version=2, changes=[change("y", 0, 0)]
+        )
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        await send_half(client, "document/open", request_id, uri="untitled:1", text="\ude00", version=2)
+        assert InvalidParams.code == (await client.error(request_id))[0]
+        await open_again(client)
+
+
+async def test_half_a_character_elsewhere(paths: Paths, machine: Machine) -> None:
+    """Any request with half a surrogate pair is refused under its id, and leaves other documents alone."""
     async with serving(paths, machine, config=QUIET), wire(paths) as client:
         await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
-        for number, (method, params) in enumerate(
-            (
-                ("document/change", {"version": 2, "changes": [change("\ud83d", 0, 0)]}),
-                ("document/open", {"version": 3, "text": "\ude00"}),
-            )
-        ):
-            asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"uri": "untitled:1", **params}}
-            await client.send(json.dumps(asked).encode())
-            assert ParseError.code == (await client.error(None))[0]
-        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=4)
-        assert "x = 2\n" == (await result(client, "edit", instruction="two", uri="untitled:1"))["new_text"]
+        await send_half(client, "edit", 1, uri="untitled:1", instruction="\ud83d")
+        await send_half(client, "ping", 2, more="\ud83d")
+        await send_half(client, "document/change", 3, uri="untitled:1\ud83d", version=2, changes=[])
+        await send_half(client, "document/change", "\ud83d", uri="untitled:2", version=2, changes=[])
+        for request_id in (1, 2, 3, None):
+            assert InvalidParams.code == (await client.error(request_id))[0]
+        await result(client, "document/change", uri="untitled:1", version=2, changes=[change("y", 0, 0)])
+
+
+async def test_a_change_that_cannot_be_read(paths: Paths, machine: Machine) -> None:
+    """After a change with a wrong type, or bytes that are no UTF-8, nothing is guessed either."""
+    head = b'{"jsonrpc":"2.0","id":1,"method":"document/change","params":{"uri":"untitled:1","version":2,"changes":'
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        for changes in (b"5", b'[{"text":"\xed\xa0\xbd"}]'):
+            await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+            await client.send(head + changes + b"}}")
+            code, words = await client.error(1)
+            assert (InvalidParams.code, True) == (code, words.endswith("open the document again."))
+            await open_again(client)
 
 
 async def test_changes_in_a_burst_keep_their_order(paths: Paths, machine: Machine) -> None:

@@ -43,6 +43,9 @@ The daemon speaks JSON-RPC 2.0 over a Unix socket, `plgd.sock` in its runtime fo
   of one connection run side by side and are answered in the order in which they end.
 - **Parameters** are an object and may be left out when they are empty. An unknown or ill-typed field is an error that
   names it. Results may gain fields; clients skip those they do not know.
+- **Half a surrogate pair** (`"\\ud83d"` alone, as JavaScript writes it) is valid in JSON, but no text: the request is
+  refused under its id with `InvalidParams`, which names the field. A line that is not JSON is refused with the id null.
+  After a `document/open` or `document/change` that cannot be read the document is out of step until it is opened again.
 - **Batches** (arrays of messages) are refused. Notifications get no answer; unknown ones are ignored.
 - `$/cancelRequest` ends a request, which is then answered with the error `Cancelled`, or with its result if that was
   there first. When a client disconnects, or half-closes its socket, its requests are cancelled.

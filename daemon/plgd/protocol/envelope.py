@@ -6,7 +6,9 @@ id is a string or an integer that every JSON implementation can hold exactly.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -66,18 +68,27 @@ class ErrorObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A message that wants an answer; `params` is undecoded."""
+    """A message that wants an answer.
+
+    Attributes:
+        id: chosen by the client.
+        method: its name.
+        params: undecoded.
+        half: where it holds half a surrogate pair, in words; a NUL stands there in `params`, which are not to be used.
+    """
 
     id: RequestId
     method: str
     params: Raw
+    half: str | None = None
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A message without an answer; `params` is undecoded."""
+    """A message without an answer, or a request whose id holds half a surrogate pair; see `Request`."""
 
     method: str
     params: Raw
+    half: str | None = None
 
 
 class Success(msgspec.Struct, frozen=True):
@@ -137,6 +148,12 @@ _VERSION: Final = "2.0"
 _WIRE: Final = msgspec.json.Decoder(_Wire)
 _ANYTHING: Final = msgspec.json.Decoder()
 _ENCODER: Final = msgspec.json.Encoder()
+# Ten thousand changes are a third of it.
+_VALUES_SEARCHED: Final = 200_000
+# Of a field's name in an error.
+_NAME_CHARACTERS: Final = 100
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF_ESCAPED: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _PARAMS: Final = {name: msgspec.json.Decoder(method.params) for name, method in METHODS.items()}
 _RESULTS: Final = {name: msgspec.json.Decoder(method.result) for name, method in METHODS.items()}
 _NOTES: Final = {name: msgspec.json.Decoder(note.params) for name, note in NOTIFICATIONS.items()}
@@ -144,6 +161,8 @@ _NOTES: Final = {name: msgspec.json.Decoder(note.params) for name, note in NOTIF
 
 def decode(line: bytes) -> Incoming:
     """Read one line.
+
+    Half a surrogate pair is valid in JSON, but no text: a request or notification with one says where (`half`).
 
     Raises:
         ParseError: the line is not JSON.
@@ -157,8 +176,76 @@ def decode(line: bytes) -> Incoming:
         _check_json(line)
         raise InvalidRequest(f"Not a JSON-RPC 2.0 message: {_in_words(error)}.") from error
     except msgspec.DecodeError as error:
+        if (message := _decode_with_half(line)) is not None:
+            return message
         raise ParseError(f"Not JSON: {error}.") from error
     return _classify(wire)
+
+
+def _decode_with_half(line: bytes) -> Request | Note | None:
+    # A client that is told nothing under its id waits for ever, and its next change would be of another text.
+    if not _HALF_ESCAPED.search(line):
+        return None
+    try:
+        value = json.loads(line.decode())
+        mended, n_halves = _HALF.subn(r"\\u0000", json.dumps(value, ensure_ascii=False, check_circular=False))
+        wire = _WIRE.decode(mended.encode())
+    except RecursionError as error:
+        raise ParseError("The message is nested too deeply.") from error
+    except msgspec.ValidationError as error:
+        _check_json(mended.encode())
+        raise InvalidRequest(f"Not a JSON-RPC 2.0 message: {_in_words(error)}.") from error
+    except (ValueError, msgspec.DecodeError):
+        return None
+    message = _classify(wire)
+    if n_halves == 0 or not isinstance(message, Request | Note):
+        return None
+    half = _find_half(value)
+    if isinstance(message, Note) or _HALF.search(str(value["id"])):
+        return Note(message.method, message.params, half)
+    return Request(message.id, message.method, message.params, half)
+
+
+def _find_half(message: object) -> str:
+    # Without recursion, not for long, and naming only the way to what is found: messages are deep, long and hostile.
+    n_values = 0
+    keys: list[object] = []
+    levels: list[Iterator[tuple[object, object]]] = [_members(message)]
+    while levels:
+        for key, value in levels[-1]:
+            n_values += 1
+            if n_values > _VALUES_SEARCHED:
+                return _name([])
+            if isinstance(key, str) and _HALF.search(key):
+                return f"a key of {_name(keys)}"
+            if isinstance(value, str) and _HALF.search(value):
+                return _name([*keys, key])
+            if isinstance(value, dict | list):
+                keys.append(key)
+                levels.append(_members(value))
+                break
+        else:
+            levels.pop()
+            del keys[-1:]
+    return _name([])
+
+
+def _members(value: object) -> Iterator[tuple[object, object]]:
+    match value:
+        case dict():
+            return iter(value.items())
+        case list():
+            return enumerate(value)
+        case _:
+            return iter(())
+
+
+def _name(keys: list[object]) -> str:
+    if not keys:
+        return "the message"
+    inner = keys[1:] if keys[0] == "params" and len(keys) > 1 else keys
+    path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in inner).removeprefix(".")
+    return f"field `{path if len(path) <= _NAME_CHARACTERS else path[:_NAME_CHARACTERS] + '...'}`"
 
 
 def _check_json(line: bytes) -> None:

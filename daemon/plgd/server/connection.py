@@ -118,6 +118,9 @@ class Connection:
         match message:
             case envelope.Request():
                 await self._take_request(message, requests)
+            case envelope.Note(half=str()):
+                await self._begin_earlier()
+                self._send(await self._dispatcher.refuse(message, self._send, self._client))
             case envelope.Note(method=CANCEL.name, params=raw):
                 self._cancel(raw)
             case _:
@@ -146,11 +149,14 @@ class Connection:
                 # The quick ones end as soon as they get a turn.
                 await anyio.lowlevel.checkpoint()
 
-    async def _answer_quickly(self, request: envelope.Request) -> None:
+    async def _begin_earlier(self) -> None:
+        # What was asked before has begun first: a status after a stop says that the daemon stops.
         if self._has_new:
-            # What was asked before has begun first: a status after a stop says that the daemon stops.
             await anyio.lowlevel.checkpoint()
             self._has_new = False
+
+    async def _answer_quickly(self, request: envelope.Request) -> None:
+        await self._begin_earlier()
         self._lifecycle.note_request()
         self._send(self._dispatcher.answer_quickly(request))
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from plgd.errors import MethodNotFound, PlgdError, QueueFull, VersionMismatch
+from plgd.errors import InvalidParams, MethodNotFound, PlgdError, QueueFull, VersionMismatch
 from plgd.protocol import envelope
-from plgd.protocol.methods import Method, Notification
+from plgd.protocol.documents import ChangeParams
+from plgd.protocol.methods import DOCUMENT_CHANGE, DOCUMENT_OPEN, Method, Notification
 
 __all__ = ("Answer", "Call", "Client", "Dispatcher", "VersionRefused")
 
@@ -20,6 +22,22 @@ ParamsT = TypeVar("ParamsT", bound=msgspec.Struct)
 ResultT = TypeVar("ResultT", bound=msgspec.Struct)
 
 _LOG: Final = logging.getLogger(__name__)
+
+# What becomes of the document when the text that its editor has cannot be read.
+_CONSEQUENCES: Final = {
+    DOCUMENT_CHANGE.name: " The change was not made; open the document again.",
+    DOCUMENT_OPEN.name: " Nothing was opened; open the document again.",
+}
+_NO_VERSION: Final = -(2**53)  # it follows none
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """Parameters of which only the document's name is read."""
+
+    uri: str
+
+
+_NAMED: Final = msgspec.json.Decoder(_Named)
 
 
 @dataclass(eq=False, slots=True)
@@ -109,7 +127,7 @@ class Dispatcher:
         """Carry out a request of a quick method and return the line that answers it; see `answer`."""
         entry = self._quick[request.method]
         try:
-            params = envelope.decode_params(entry.method, request.params)
+            params = _read(entry.method, request)
             return envelope.encode_success(request.id, entry.handler(params))
         except Exception as error:  # noqa: BLE001  # one request's failure is no other's
             return _refusal(request, error)
@@ -124,11 +142,36 @@ class Dispatcher:
         """
         try:
             entry = self._find(request.method)
-            params = envelope.decode_params(entry.method, request.params)
+            try:
+                params = _read(entry.method, request)
+            except InvalidParams:
+                await self._lose_step(request, Call(request.id, send, client))
+                raise
             result = await entry.handler(Call(request.id, send, client), params)
             return Answer(envelope.encode_success(request.id, result), succeeded=True)
         except Exception as error:  # noqa: BLE001  # as above
             return Answer(_refusal(request, error), succeeded=False)
+
+    async def refuse(self, note: envelope.Note, send: Callable[[bytes], None], client: Client) -> bytes:
+        """Return the line that says why a notification cannot be read.
+
+        Args:
+            note: with half a surrogate pair.
+            send: as in `answer`.
+            client: who sent it.
+        """
+        await self._lose_step(note, Call("", send, client))
+        return envelope.encode_failure(None, _half(note))
+
+    async def _lose_step(self, message: envelope.Request | envelope.Note, call: Call) -> None:
+        """Let a document be out of step when the text that its editor has now did not arrive."""
+        entry = self._entries.get(DOCUMENT_CHANGE.name)
+        if entry is None or message.method not in _CONSEQUENCES:
+            return
+        # It names no document, or one that is not open, or the change does not follow: as it should not.
+        with suppress(msgspec.DecodeError, RecursionError, PlgdError):
+            uri = _NAMED.decode(message.params).uri
+            await entry.handler(call, ChangeParams(uri=uri, version=_NO_VERSION, changes=()))
 
     def _find(self, name: str) -> _Entry:
         entry = self._entries.get(name)
@@ -136,6 +179,22 @@ class Dispatcher:
             nearest = difflib.get_close_matches(name[:100], self.names, n=1)
             raise MethodNotFound.named(name[:100], nearest[0] if nearest else None)
         return entry
+
+
+def _read(method: Method[ParamsT, ResultT], request: envelope.Request) -> ParamsT:
+    if request.half is not None:
+        raise _half(request)
+    try:
+        return envelope.decode_params(method, request.params)
+    except InvalidParams as error:
+        raise InvalidParams(error.message + _CONSEQUENCES.get(method.name, "")) from error
+
+
+def _half(message: envelope.Request | envelope.Note) -> InvalidParams:
+    return InvalidParams(
+        f"{message.method[:100]}: half a surrogate pair, which is no text ({message.half}); send both halves in one "
+        f"text, or leave it out.{_CONSEQUENCES.get(message.method, '')}"
+    )
 
 
 def _refusal(request: envelope.Request, error: Exception) -> bytes:
