@@ -125,7 +125,8 @@ def _round_coarsely(patch: pytest.MonkeyPatch) -> None:
     intact = nn.Linear.__call__
 
     def coarse(layer: nn.Linear, x: mx.array) -> mx.array:
-        return intact(layer, x if x.shape[-2] == 1 else x.astype(mx.bfloat16).astype(mx.float32))
+        product: mx.array = intact(layer, x if x.shape[-2] == 1 else x.astype(mx.bfloat16).astype(mx.float32))
+        return product
 
     patch.setattr(nn.Linear, "__call__", coarse)
 
