@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plgd.documents import open as module
-from plgd.documents.open import OpenDocuments, TextEdit, path_of
+from plgd.documents.open import OpenDocuments, TextEdit
+from plgd.documents.uris import path_of
 from plgd.errors import DocumentLimit, DocumentNotOpen, InvalidParams, NotText, OutOfSync
 from plgd.text.fingerprint import fingerprint
 from plgd.text.positions import Encoding, Position, PositionCodec
@@ -192,6 +195,98 @@ def test_many_changes_in_one_message(encoding: Encoding, n_units: int) -> None:
         documents.change(1, URI, 2, [*edits, insert("x", 999, 0)])
     with pytest.raises(OutOfSync, match="open the document again"):
         documents.get(1, URI)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_many_changes_of_one_long_line(encoding: Encoding) -> None:
+    """Changes all over a line of many blocks give the text that making them one by one gives."""
+    rng = random.Random(3)  # noqa: S311  # the same changes in every run
+    text = 'x = "é😀"; ' * 5000
+    documents = OpenDocuments()
+    documents.open(1, URI, text, 0, encoding=encoding)
+    edits = []
+    for new in ("a", "😀é", "", "a longer text\n", "") * 20:
+        start = rng.randrange(len(text))
+        end = min(len(text), start + rng.choice((0, 1, 20_000)) * (not new))
+        codec = PositionCodec(text, encoding)
+        edits.append(TextEdit(new, codec.to_position(start), codec.to_position(end)))
+        text = text[:start] + new + text[end:]
+    assert text == documents.change(1, URI, 1, edits).text
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change that pauses before each of its edits."""
+    monkeypatch.setattr(module, "PORTION_S", 0.0)
+
+
+@pytest.mark.usefixtures("pauses")
+def test_a_change_is_seen_when_it_is_made(documents: OpenDocuments) -> None:
+    """While a change is under way others have the text before it, and afterwards all of the new one."""
+    n_pauses = 0
+    with documents.begin(1, URI, 6, [insert("a", 0, 0), insert("b", 0, 1), insert("c", 0, 2)]) as change:
+        for _ in change.portions():
+            n_pauses += 1
+            (opened,) = documents.all()
+            assert ("one\ntwo\n", 5) == (opened.text, opened.version)
+            assert opened == documents.get(2, URI) == documents.at(2, Path("/nowhere/a.py"))
+            assert (change,) == documents.under_way(1)
+    assert 3 == n_pauses
+    assert ("abcone\ntwo\n", 6) == (documents.get(2, URI).text, documents.get(1, URI).version)
+    assert () == documents.under_way(1)
+
+
+@pytest.mark.usefixtures("pauses")
+def test_changes_under_way_keep_their_order(documents: OpenDocuments) -> None:
+    """A change waits for those of its document that arrived before it."""
+    first, second = documents.begin(1, URI, 6, [insert("a", 0, 0)]), documents.begin(1, URI, 7, [])
+    with second:
+        waiting = second.portions()
+        with first:
+            assert [None, None, None] == [next(waiting) for _ in range(3)]
+            assert [None] == list(first.portions())
+        assert [] == list(waiting)
+    assert ("aone\ntwo\n", 7) == (documents.get(1, URI).text, documents.get(1, URI).version)
+
+
+@pytest.mark.usefixtures("pauses")
+def test_a_change_that_is_given_up(documents: OpenDocuments) -> None:
+    """Of a change that is cancelled in the middle nothing is made, and none behind it fits."""
+    with documents.begin(1, URI, 6, [insert("a", 0, 0), insert("b", 0, 0)]) as change:
+        next(change.portions())
+    with pytest.raises(OutOfSync, match="open the document again"):
+        documents.get(1, URI)
+    with pytest.raises(OutOfSync, match="open the document again"):
+        documents.change(1, URI, 7, [insert("c", 0, 0)])
+
+
+@pytest.mark.usefixtures("pauses")
+def test_a_document_that_is_opened_anew_meanwhile(documents: OpenDocuments) -> None:
+    """A change of a document that is closed or opened anew before it is made does not touch the new one."""
+    for words in ("new", "newer"):
+        with documents.begin(1, URI, 6, [insert("a", 0, 0), insert("b", 0, 0)]) as change:
+            portions = change.portions()
+            next(portions)
+            documents.close(1, URI)
+            documents.open(1, URI, words, 1)
+            if words == "newer":
+                assert [None] == list(portions)
+        assert (words, 1) == (documents.get(1, URI).text, documents.get(1, URI).version)
+        documents.open(1, URI, "", 1)
+
+
+@pytest.mark.usefixtures("pauses")
+def test_a_client_waits_for_its_own_changes(documents: OpenDocuments) -> None:
+    """Who asks for a text behind a change of its own gets what the change makes."""
+    seen: list[str] = []
+    with documents.begin(1, URI, 6, [insert("a", 0, 0)]) as change:
+        portions = change.portions()
+        next(portions)
+        asking = threading.Thread(target=lambda: seen.append(documents.get(1, URI).text))
+        asking.start()
+        assert [] == list(portions)
+    asking.join()
+    assert ["aone\ntwo\n"] == seen
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from plgd.config import Config, EngineConfig, WarmConfig
-from plgd.errors import DocumentNotOpen, InvalidParams, NotText, OutOfSync, UnsavedChanges
+from plgd.documents import open as open_documents
+from plgd.errors import Cancelled, DocumentNotOpen, InvalidParams, NotText, OutOfSync, UnsavedChanges
 from plgd.paths import Paths
 from plgd.text.fingerprint import fingerprint
 from scripted_model import ScriptedModel
@@ -256,6 +257,80 @@ async def test_changes_in_a_burst_keep_their_order(paths: Paths, machine: Machin
         (listed,) = (await result(client, "document/list"))["documents"]
         expected = "".join(str(number % 10) for number in range(1, 1001)) + "\n"
         assert fingerprint(expected.encode()) == listed["fingerprint"]
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes that pause before each of their edits, as long ones do every few milliseconds."""
+    monkeypatch.setattr(open_documents, "PORTION_S", 0.0)
+
+
+async def begin_long_change(client: Wire, version: int, n_changes: int = 3000) -> None:
+    """Send a long change of `untitled:1`; it is under way when this returns."""
+    changes = [change("a", 0, 0)] * n_changes
+    await client.ask("long", "document/change", {"uri": "untitled:1", "version": version, "changes": changes})
+    await client.ask("behind", "ping")  # a quick request is answered when those before it have begun
+    assert "behind" == (await client.read())["id"]
+
+
+@pytest.mark.usefixtures("pauses")
+async def test_others_are_answered_during_a_long_change(paths: Paths, machine: Machine) -> None:
+    """While thousands of changes of one message are made, others are answered, and see the text before them."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client, wire(paths) as other:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        await begin_long_change(client, 2)
+        await result(other, "ping")
+        (listed,) = (await result(other, "document/list"))["documents"]
+        assert (1, fingerprint(b"x = 1\n")) == (listed["version"], listed["fingerprint"])
+        assert 2 == (await client.answer("long"))["result"]["version"]
+        (listed,) = (await result(other, "document/list"))["documents"]
+        assert (2, fingerprint(b"a" * 3000 + b"x = 1\n")) == (listed["version"], listed["fingerprint"])
+
+
+@pytest.mark.usefixtures("pauses")
+async def test_what_is_asked_behind_a_long_change_sees_it(paths: Paths, machine: Machine) -> None:
+    """A change, a list and an edit that a client sends behind a long change are of the text that it makes."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        await begin_long_change(client, 2)
+        params = {"uri": "untitled:1", "version": 3, "changes": [change("b", 0, 3000)]}
+        await client.ask("next", "document/change", params)
+        await client.ask("list", "document/list")
+        await client.ask("edit", "edit", {"uri": "untitled:1", "instruction": "two"})
+        answers: dict[str, Any] = {}
+        while answers.keys() != {"long", "next", "list", "edit"}:
+            message = await client.read()
+            if "method" not in message:
+                answers[message["id"]] = message["result"]
+        expected = fingerprint(b"a" * 3000 + b"bx = 1\n")
+        assert (2, 3) == (answers["long"]["version"], answers["next"]["version"])
+        assert [expected] == [listed["fingerprint"] for listed in answers["list"]["documents"]]
+        assert expected == answers["edit"]["base_fingerprint"]
+
+
+@pytest.mark.usefixtures("pauses")
+async def test_a_long_change_that_is_cancelled(paths: Paths, machine: Machine) -> None:
+    """Of a change that is cancelled nothing is made; the document is out of step until it is opened again."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as client:
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+        await begin_long_change(client, 2)
+        await client.note("$/cancelRequest", {"id": "long"})
+        assert Cancelled.code == (await client.error("long"))[0]
+        params: dict[str, Any] = {"uri": "untitled:1", "version": 3, "changes": [change("b", 0, 0)]}
+        assert OutOfSync.code == await refusal(client, "document/change", **params)
+        await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=4)
+        assert "x = 2\n" == (await result(client, "edit", instruction="two", uri="untitled:1"))["new_text"]
+
+
+@pytest.mark.usefixtures("pauses")
+async def test_a_client_that_leaves_during_a_long_change(paths: Paths, machine: Machine) -> None:
+    """A change whose client is gone is made no further, and its document is closed."""
+    async with serving(paths, machine, config=QUIET), wire(paths) as other:
+        async with wire(paths) as client:
+            await result(client, "document/open", uri="untitled:1", text="x = 1\n", version=1)
+            await begin_long_change(client, 2)
+        while listed := (await result(other, "document/list"))["documents"]:
+            assert 1 == listed[0]["version"]
 
 
 async def test_warm_means_the_next_edit_begins_behind_the_text(paths: Paths, machine: Machine, tmp_path: Path) -> None:

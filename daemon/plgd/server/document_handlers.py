@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import anyio
+from anyio.lowlevel import checkpoint
+
 from plgd.documents.open import Opened, TextEdit
 from plgd.documents.store import DocumentStore
 from plgd.documents.warm import WarmStore
@@ -32,7 +35,10 @@ _NO_STATE: Final = (0, 0)
 
 
 class DocumentHandlers:
-    """Holds what editors have open. Changes are made on the event loop, in the order in which they arrive.
+    """Holds what editors have open.
+
+    Changes are made on the event loop, those of one document in the order in which they arrive. A long one is made in
+    portions, between which others are answered; only a client that asks about its own documents waits for the whole.
 
     Args:
         documents: where they are held.
@@ -45,6 +51,7 @@ class DocumentHandlers:
         self._store = store
         self._on_change = on_change
         self._clients: set[Client] = set()
+        self._pauses = anyio.Lock()
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Let every method be answered."""
@@ -68,21 +75,26 @@ class DocumentHandlers:
         )
 
     async def change(self, call: Call, params: ChangeParams) -> ChangeResult:
-        """Change a document."""
-        edits = [_edit(change) for change in params.changes]
-        opened = self._documents.open.change(
-            call.client, params.uri, params.version, edits, expected=params.fingerprint
-        )
+        """Change a document, in portions; one that is cancelled meanwhile leaves it out of step with its editor."""
+        with self._documents.open.begin(
+            call.client, params.uri, params.version, map(_edit, params.changes), expected=params.fingerprint
+        ) as change:
+            for _ in change.portions():
+                async with self._pauses:  # however many changes are under way, others wait for one portion
+                    await checkpoint()
         self._on_change()
-        return ChangeResult(uri=opened.uri, version=opened.version)
+        return ChangeResult(uri=params.uri, version=params.version)
 
     async def close(self, call: Call, params: CloseParams) -> CloseResult:
         """Forget a document; what is kept of its text stays until the memory is needed."""
         self._documents.open.close(call.client, params.uri)
         return CloseResult(uri=params.uri)
 
-    async def list(self, _call: Call, _params: NoParams) -> DocumentListResult:
-        """List every client's documents."""
+    async def list(self, call: Call, _params: NoParams) -> DocumentListResult:
+        """List every client's documents; the asking client's own as they are after the changes that it has sent."""
+        for change in self._documents.open.under_way(call.client):
+            while not change.is_over:
+                await checkpoint()
         states = {document: (n_tokens, n_bytes) for document, n_tokens, n_bytes in self._store.counts.documents}
         return DocumentListResult(
             documents=tuple(

@@ -22,7 +22,7 @@ BLOCK_CHARACTERS: Final = 4096
 
 
 class LineIndex:
-    """The lines of a text that changes.
+    """The lines of a text that changes. A copy (`copy.copy`) costs nothing and changes on its own.
 
     Args:
         text: as it is now.
@@ -33,6 +33,9 @@ class LineIndex:
         # No ending is in two blocks. Only the last block may be empty.
         self._blocks = list(_cut(text))
         self._n_endings = list(map(_count_endings, self._blocks))
+        # Units of each block in the encoding that was asked for last; the documents of an editor have one.
+        self._encoding: Encoding = "utf-32"
+        self._n_units = list(map(len, self._blocks))
         self._add_up()
 
     @property
@@ -66,11 +69,19 @@ class LineIndex:
             raise ValueError(f"there is no line {position.line}, character {position.character}")
         start = self._ending(position.line)[1] if position.line else 0
         stop = self._ending(position.line + 1)[0] if position.line + 1 < self.n_lines else self.n_characters
-        line = self._slice(start, min(stop, start + position.character))  # a character has at least one unit
-        n_before = fit_units(line, position.character, encoding)
-        if start + n_before < stop and count_units(line[:n_before], encoding) != position.character:
+        self._count_in(encoding)
+        # Counted from the start of the block, however far away the line begins.
+        first = self._place(start)
+        n_units = self._units[first] + position.character
+        n_units += count_units(self._blocks[first][: start - self._ends[first]], encoding)
+        place = min(bisect_right(self._units, n_units), len(self._blocks)) - 1
+        if self._ends[place] >= stop:
+            return stop
+        block, n_units = self._blocks[place][: stop - self._ends[place]], n_units - self._units[place]
+        n_before = fit_units(block, n_units, encoding)
+        if n_before < len(block) and count_units(block[:n_before], encoding) != n_units:
             raise ValueError(f"character {position.character} of line {position.line} is inside a character")
-        return start + n_before
+        return self._ends[place] + n_before
 
     def replace(self, start: int, end: int, new: str) -> None:
         """Replace the characters from `start` up to `end`."""
@@ -83,14 +94,24 @@ class LineIndex:
             stretch += self._blocks[last]
         blocks = list(_cut(stretch))
         self._text = None
-        self._blocks[first : last + 1] = blocks
-        self._n_endings[first : last + 1] = map(_count_endings, blocks)
+        # Lists are made anew: a copy of this index (`copy.copy`) has them, too.
+        self._blocks = [*self._blocks[:first], *blocks, *self._blocks[last + 1 :]]
+        self._n_endings = [*self._n_endings[:first], *map(_count_endings, blocks), *self._n_endings[last + 1 :]]
+        n_units = (count_units(block, self._encoding) for block in blocks)
+        self._n_units = [*self._n_units[:first], *n_units, *self._n_units[last + 1 :]]
         self._add_up()
+
+    def _count_in(self, encoding: Encoding) -> None:
+        if encoding != self._encoding:
+            self._encoding = encoding
+            self._n_units = [count_units(block, encoding) for block in self._blocks]
+            self._units = list(accumulate(self._n_units, initial=0))
 
     def _add_up(self) -> None:
         # What lies before each block, and the whole behind the last.
         self._ends = list(accumulate(map(len, self._blocks), initial=0))
         self._endings = list(accumulate(self._n_endings, initial=0))
+        self._units = list(accumulate(self._n_units, initial=0))
 
     def _place(self, offset: int) -> int:
         """Return the block that a character is in; of the end, the last one."""
@@ -101,10 +122,6 @@ class LineIndex:
         place = bisect_left(self._endings, n) - 1
         found = next(islice(_ENDING.finditer(self._blocks[place]), n - self._endings[place] - 1, None))
         return self._ends[place] + found.start(), self._ends[place] + found.end()
-
-    def _slice(self, start: int, end: int) -> str:
-        first, last = self._place(start), self._place(end)
-        return "".join(self._blocks[first : last + 1])[start - self._ends[first] : end - self._ends[first]]
 
 
 def _cut(text: str) -> Iterator[str]:
