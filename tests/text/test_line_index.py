@@ -77,6 +77,14 @@ def test_a_change_copies_what_is_near_it(text: str) -> None:
         assert abs(len(index._blocks) - len(before)) <= 1
 
 
+def test_typing_in_a_long_line_leaves_few_blocks() -> None:
+    """However much is typed in a long line, it is in about as many blocks as when it is counted anew."""
+    index = LineIndex("x" * 50_000)
+    for place in range(10_000, 22_000):
+        index.replace(place, place, "y")
+    assert len(index._blocks) <= 2 * len(LineIndex(index.text)._blocks)
+
+
 def test_past_the_end_of_a_line_is_its_end() -> None:
     """A character too far right means the end of the line, before its ending, as the editors' protocol says."""
     assert 2 == LineIndex("ab\r\nc").find(Position(0, 99), "utf-16")

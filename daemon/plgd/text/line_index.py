@@ -129,7 +129,8 @@ def _cut(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > 2 * BLOCK_CHARACTERS:
         found = _ENDING.search(text, start + BLOCK_CHARACTERS, start + 2 * BLOCK_CHARACTERS)
-        stop = found.end() if found else start + 2 * BLOCK_CHARACTERS
+        # Were it a full block, what is typed in a long line would leave a block behind it for each character.
+        stop = found.end() if found else start + BLOCK_CHARACTERS
         if text[stop - 1 : stop + 1] == "\r\n":
             stop += 1
         yield text[start:stop]
