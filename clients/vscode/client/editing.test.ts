@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import Module, { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -52,10 +53,19 @@ async function bar(words: string): Promise<void> {
   await seen.until(`the bar "${words}"`, () => seen.bar.includes(words));
 }
 
-/** The model's reply to the edit that was asked last: the new text, as it sees it, with `\n` only. */
-async function reply(text: string): Promise<void> {
-  const writing = execFileAsync("sh", ["-c", 'cat > "$1"', "sh", pipe], { timeout: 60_000 });
-  writing.child.stdin?.end(`${text.replaceAll("\r\n", "\n").replace(/\n$/, "")}\n\`\`\`\n`);
+/**
+ * The model's reply to the edit that was asked last: the new text, as it sees it, with `\n` only.
+ *
+ * @param meanwhile what happens once the model is at work and before it says anything
+ */
+async function reply(text: string, meanwhile: () => void = () => undefined): Promise<void> {
+  const writing = execFileAsync("sh", ["-c", 'exec 3> "$1"; echo open; exec cat >&3', "sh", pipe], { timeout: 60_000 });
+  const { stdin, stdout } = writing.child;
+  assert.ok(stdin !== null && stdout !== null);
+  // The pipe opens when the model begins to read from it.
+  await Promise.race([writing, once(stdout, "data")]);
+  meanwhile();
+  stdin.end(`${text.replaceAll("\r\n", "\n").replace(/\n$/, "")}\n\`\`\`\n`);
   await writing;
 }
 
@@ -117,8 +127,7 @@ test("a running edit is cancelled from its message, and nothing changes", async 
   const document = user.open("/work/cancelled.py", PRICES);
   await ask("Take your time.");
   await seen.until("the message", () => seen.working.has("plgd: Take your time."));
-  seen.working.get("plgd: Take your time.")?.cancel();
-  await reply(PRICES.toUpperCase());
+  await reply(PRICES.toUpperCase(), () => seen.working.get("plgd: Take your time.")?.cancel());
   await seen.until("its end", () => seen.working.size === 0);
   await bar("sparkle");
   assert.equal(document.getText(), PRICES);
