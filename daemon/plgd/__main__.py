@@ -48,13 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 bench.error(misplaced)
             return run_bench(parsed)
         _serve(parsed.ready_fd)
+        _leave()
     except AlreadyRunning as error:
         sys.stderr.write(f"{error}\n")
         return ALREADY_RUNNING_EXIT
     except PlgdError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    return 0
 
 
 def _serve(ready_fd: int | None) -> None:
@@ -91,17 +91,17 @@ async def _watch_signals(daemon: Daemon) -> None:
             daemon.request_stop(drain=False)
 
 
-def _leave(code: int) -> NoReturn:
-    """End the process, all being written and closed, without what Python and C++ do at an exit.
+def _leave() -> NoReturn:
+    """End the daemon's process, all being written and closed, without what Python and C++ do at an exit.
 
     Threads of mlx may still run then, and taking away under them what they use has aborted a daemon that had stopped
     well ("terminate called without an active exception").
     """
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
+        with suppress(OSError):  # the log's disk is full; there is nobody else to tell
             stream.flush()
-    os._exit(code)
+    os._exit(0)
 
 
 if __name__ == "__main__":
-    _leave(main())
+    sys.exit(main())
