@@ -72,6 +72,7 @@ def working(
     queue_limit: int = 8,
     owner_limit: int = 8,
     unload_after_s: float = 0.0,
+    rest_after_s: float = 1000.0,
 ) -> Iterator[Worker[str, str]]:
     """Run a worker; whatever the test did, its thread ends."""
     worker: Worker[str, str] = Worker(
@@ -82,6 +83,7 @@ def working(
         owner_limit=owner_limit,
         n_places=4,
         unload_after_s=unload_after_s,
+        rest_after_s=rest_after_s,
     )
     worker.start()
     try:

@@ -89,6 +89,8 @@ class Machine:
         loads: names of the models that were loaded, in order.
         n_releases: how often memory was given back.
         released: set when memory is given back.
+        n_rests: how often the worker came to rest.
+        rested: set when it does.
         fault: raised by the next loads, if any.
     """
 
@@ -97,6 +99,8 @@ class Machine:
         self.loads: list[str] = []
         self.n_releases = 0
         self.released = threading.Event()
+        self.n_rests = 0
+        self.rested = threading.Event()
         self.fault: Exception | None = None
         self._models = models
 
@@ -112,6 +116,10 @@ class Machine:
     def release(self) -> None:
         self.n_releases += 1
         self.released.set()
+
+    def rest(self) -> None:
+        self.n_rests += 1
+        self.rested.set()
 
     def device(self) -> Device:
         return Device(kind="cpu", name="double", memory_bytes=8 * 10**9, active_bytes=1000, blas="openblas")

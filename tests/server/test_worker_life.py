@@ -24,6 +24,29 @@ def test_an_idle_model_leaves_memory(machine: Machine) -> None:
     assert ["m", "m"] == machine.loads
 
 
+def test_freed_memory_goes_back_once_nobody_works(machine: Machine) -> None:
+    """After work the worker comes to rest once, and again after more work; the model stays."""
+    with working(machine, rest_after_s=0.001) as worker:
+        for n_rests in (1, 2):
+            machine.rested.clear()
+            submit(worker, steps())[1].outcome()
+            assert machine.rested.wait(PATIENCE_S)
+            # An errand is no work: nothing was freed since.
+            assert worker.run_errand(lambda backend: backend.device().kind).result(PATIENCE_S) == "cpu"
+            assert machine.n_rests == n_rests
+    assert machine.loads == ["m"]
+    assert machine.n_releases == 0
+
+
+def test_a_worker_does_not_rest_between_jobs(machine: Machine) -> None:
+    """While one job follows another within the time, nothing is given back."""
+    with working(machine, rest_after_s=1000.0) as worker:
+        for _ in range(3):
+            submit(worker, steps())[1].outcome()
+        assert worker.run_errand(lambda backend: backend.device().kind).result(PATIENCE_S) == "cpu"
+    assert machine.n_rests == 0
+
+
 @pytest.mark.parametrize("unload_after_s", [1e10, float("inf")])
 def test_an_idle_time_beyond_the_systems_timers(
     machine: Machine, unload_after_s: float, caplog: pytest.LogCaptureFixture

@@ -13,7 +13,7 @@ from plgd.bench.results import Record
 from plgd.config import EngineConfig
 from plgd.documents.warm import WarmStore
 from plgd.engine.model import Model
-from plgd.memory import resident_bytes
+from plgd.memory import give_back, resident_bytes
 
 __all__ = ("Growth", "measure_growth")
 
@@ -33,7 +33,7 @@ class Growth(Record, frozen=True):
         limit_bytes: what kept states might take.
         most_kept_bytes: the most that they took.
         n_kept: the most documents of which a state was kept at once.
-        resident_growth_bytes: of the process, from a tenth of the requests on.
+        resident_growth_bytes: of the process at rest, from a tenth of the requests on.
         device_growth_bytes: of the model's arrays, from a tenth of the requests on.
     """
 
@@ -75,7 +75,7 @@ def measure_growth(
         if number % 10 == 0:
             on_progress(f"random requests: {number} of {n_requests}")
         if number == n_requests // 10:
-            resident, device = resident_bytes(), active_bytes()
+            resident, device = _resident_bytes(), active_bytes()
         place = chance.randrange(N_DOCUMENTS) if chance.random() < 0.5 else chance.randrange(5)
         if chance.random() < 0.3:
             texts[place] = f"# {number}\n{texts[place]}"[-MAX_CHARACTERS:]
@@ -88,6 +88,12 @@ def measure_growth(
         limit_bytes=limit_bytes,
         most_kept_bytes=most_kept,
         n_kept=n_kept,
-        resident_growth_bytes=resident_bytes() - resident,
+        resident_growth_bytes=_resident_bytes() - resident,
         device_growth_bytes=active_bytes() - device,
     )
+
+
+def _resident_bytes() -> int:
+    """Return the memory of this process as it is when the daemon rests."""
+    give_back()
+    return resident_bytes()

@@ -50,6 +50,10 @@ class Backend(Protocol):
         """Give the memory of models that are no longer referenced back to the system."""
         ...
 
+    def rest(self) -> None:
+        """Give what work has freed back to the system: nobody waits now."""
+        ...
+
     def device(self) -> Device:
         """Describe the device and how much of it is in use."""
         ...

@@ -18,6 +18,7 @@ from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.neighbours import QUIET_SHARE, Neighbours
 from plgd.engine.mlx.step_costs import keep_step_costs, measure_step_costs, read_step_costs
+from plgd.memory import give_back
 from plgd.models.catalog import resolve
 from plgd.paths import Paths
 from plgd.server.backend import Device
@@ -98,6 +99,11 @@ class MlxBackend:
         # Modules and closures of a model refer to each other in circles.
         gc.collect()
         mx.clear_cache()
+        give_back()
+
+    def rest(self) -> None:
+        """Give what the C library keeps of freed memory back; mlx keeps its own, which the next edit takes."""
+        give_back()
 
     def device(self) -> Device:
         """Describe the device and how much of it is in use."""

@@ -30,6 +30,9 @@ ValueT = TypeVar("ValueT")
 # After a failure that nobody foresaw: should it repeat itself, the log grows slowly and other threads get their turn.
 _PAUSE_S: Final = 0.1
 
+# Without work for so long, the daemon is at rest; an edit every few seconds is not slowed down by page faults.
+_REST_AFTER_S: Final = 5.0
+
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -46,6 +49,7 @@ class Worker(Generic[EventT, ResultT]):
         owner_limit: jobs of one owner that may wait or run at once.
         n_places: jobs of each priority that may run at once.
         unload_after_s: seconds without a job until the model leaves memory; 0 keeps it.
+        rest_after_s: seconds without work until what work has freed goes back to the system.
     """
 
     def __init__(
@@ -58,11 +62,13 @@ class Worker(Generic[EventT, ResultT]):
         owner_limit: int,
         n_places: int,
         unload_after_s: float,
+        rest_after_s: float = _REST_AFTER_S,
     ) -> None:
         self._idle: Idle = idle or Nothing()
         self._resident = Resident(make_backend, self._idle)
         self._turns: Turns[EventT, ResultT] = Turns(doing_after)
         self._unload_after_s = unload_after_s
+        self._rest_after_s = rest_after_s
         self._scheduler: Scheduler[EventT, ResultT] = Scheduler(
             limit=queue_limit, n_places=n_places, owner_limit=owner_limit
         )
@@ -71,6 +77,7 @@ class Worker(Generic[EventT, ResultT]):
         self._changed = threading.Condition()
         self._closing = False
         self._used_at = time.monotonic()
+        self._is_at_rest = True
         self._thread = threading.Thread(target=self._run, name="plgd-worker", daemon=True)
 
     @property
@@ -192,7 +199,10 @@ class Worker(Generic[EventT, ResultT]):
                 idle_s = self._unload_in()
                 if idle_s is not None and idle_s <= 0:
                     return self._unload
-                waits = [wait for wait in (work_s, idle_s) if wait is not None]
+                rest_s = self._rest_in()
+                if rest_s is not None and rest_s <= 0:
+                    return self._rest
+                waits = [wait for wait in (work_s, idle_s, rest_s) if wait is not None]
                 self._changed.wait(min(*waits, threading.TIMEOUT_MAX) if waits else None)
 
     def _next_turn(self) -> Sequence[Job[EventT, ResultT]]:
@@ -206,6 +216,9 @@ class Worker(Generic[EventT, ResultT]):
         if self._resident.model is None or not self._unload_after_s:
             return None
         return self._used_at + self._unload_after_s - time.monotonic()
+
+    def _rest_in(self) -> float | None:
+        return None if self._is_at_rest else self._used_at + self._rest_after_s - time.monotonic()
 
     def _take_turn(self, jobs: Sequence[Job[EventT, ResultT]]) -> None:
         now = time.monotonic()
@@ -230,7 +243,7 @@ class Worker(Generic[EventT, ResultT]):
     def _end(self, job: Job[EventT, ResultT], over: Over[ResultT]) -> None:
         """Say what became of a running job; the lock is held."""
         job.steps = None
-        self._used_at = time.monotonic()
+        self._note_use()
         self._scheduler.remove(job)
         if not isinstance(over.outcome, Ending):
             self._lengths.note(self._used_at - job.started_at)
@@ -240,11 +253,11 @@ class Worker(Generic[EventT, ResultT]):
         if self._idle.step(self._resident.need_model()):
             self._resident.backend.release()
             self._resident.look_at_device()
-        self._used_at = time.monotonic()
+        self._note_use()
 
     def _load(self, name: str) -> None:
         error = self._resident.load(name, self._loading_goes_on)
-        self._used_at = time.monotonic()
+        self._note_use()
         if error is not None:
             with self._changed:
                 for job in self._scheduler.take_waiting(name):
@@ -256,6 +269,14 @@ class Worker(Generic[EventT, ResultT]):
             if self._closing:
                 raise ShuttingDown
             self._announce()
+
+    def _note_use(self) -> None:
+        self._used_at = time.monotonic()
+        self._is_at_rest = False
+
+    def _rest(self) -> None:
+        self._is_at_rest = True
+        self._resident.backend.rest()
 
     def _unload(self) -> None:
         _LOG.info("model %s leaves memory after %.0f s without work", self._resident.name, self._unload_after_s)
