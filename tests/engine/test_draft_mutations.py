@@ -67,8 +67,9 @@ EDITS: dict[str, tuple[str, list[str]]] = {
     ),
     "a rename that ends": (
         SOURCE.replace("total", "grand_sum", 3),
-        ["gran", "d_su", "m", " ", " tota", " tota", "tota"],
+        ["gran", "d_su", "m", " ", " tota"],
     ),
+    "a name in two places": (SOURCE.replace("total = sum(", "grand_sum = sum("), ["gran", "d_su", "m", " ", "gran"]),
     "a word replaced": (SOURCE.replace("continue", "break"), ["brea", "k", "\n        "]),
     "a line inserted": (
         SOURCE.replace(LOOP, f"    check(items, limit)\n{LOOP}", 1),
@@ -137,6 +138,12 @@ def check_drafts() -> None:
 
 
 MUTATIONS = {
+    "what was not made before is drafted for ever": Mutation(
+        Cursor, Cursor._read, "not patch.was_denied or self._chance_of(hypothesis, patch) >= LIKELY", "True"
+    ),
+    "a word that stayed is renamed": Mutation(
+        Substitutions, Substitutions._learn_word, "n_denied = int(re.search(", "n_denied = 0 * int(re.search("
+    ),
     "the reply itself is not read": Mutation(Cursor, Cursor._realign, "in sources.find_latest()", "in ()"),
     "a source is left one token late": Mutation(
         Cursor, Cursor._leave, "len(self._sources.tokens) - 1", "len(self._sources.tokens)"
@@ -190,7 +197,7 @@ MUTATIONS = {
         Substitutions, Substitutions._learn_span, "if earlier is None:", "if False:"
     ),
     "a renamed word is no rule": Mutation(
-        Substitutions, Substitutions._learn_span, "return self._learn_word(old, new)", "return False"
+        Substitutions, Substitutions._learn_span, "return self._learn_word(old, new, before)", "return False"
     ),
     "an indentation is no rule": Mutation(
         Substitutions, Substitutions._learn_indent, "if len(self._indents) < 2:", "if True:"

@@ -63,6 +63,14 @@ def test_a_denied_rename_goes_on_as_the_source_does() -> None:
     assert text.startswith(" + other)\n    return")
 
 
+def test_a_word_that_stayed_before_is_not_renamed() -> None:
+    """One word for another in prose, where the word stood unchanged above, is no rename."""
+    notes = "the cat saw the dog.\nthen the dog ran off.\nbut the bird sat on the roof.\nand the cat left.\n"
+    reply = notes.replace("the bird", "one bird")
+    seen = reply[: reply.index(" on the roof")]
+    assert (notes[notes.index(" on the roof") :], "file") == proposed(notes, seen, 60)
+
+
 def test_what_is_added_to_a_line_is_tokenized_with_its_end() -> None:
     """Where a token may hold several characters of punctuation, what goes on a line's end is one with that end."""
     items = ["1", "2", "3", "4"]

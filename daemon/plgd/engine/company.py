@@ -10,9 +10,9 @@ from plgd.engine.correction import Company, LiveCosts, Ratio
 
 __all__ = ("JointCosts", "PassSize")
 
-# Joint passes are given up where they take this much longer than the rows' own passes, and taken up again where they
-# take this much less: between the two marks nothing moves.
-GIVES_UP_AT: Final = 1.1
+# Joint passes are given up where they take longer than the rows' own passes, and taken up again where they take this
+# much less: between the two marks nothing moves.
+GIVES_UP_AT: Final = 1.0
 TAKES_UP_AT: Final = 0.9
 
 # While passes run apart, one in so many is joint nevertheless, so that what is known of joint passes does not grow old.

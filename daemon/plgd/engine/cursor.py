@@ -19,6 +19,8 @@ MAX_HYPOTHESES: Final = 8
 FOUND: Final = 3
 # A match so few tokens behind the place that was left is most often a deletion or a replacement.
 AHEAD: Final = 4
+# A patch of a substitution that was once not made is read from this chance on; below it the source is, as it stands.
+LIKELY: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +163,18 @@ class Cursor:
         tokens: list[int] = []
         chances: list[float] = []
         pieces: list[tuple[int, bool]] = []
-        for piece, patch in self._read(best, n_tokens):
-            n_alike = len(piece)
-            pieces.append((n_alike, patch is not None))
-            if patch is not None and n_alike == len(patch.tokens) and len(tokens) < n_tokens:
-                chances.append(self._odds.chance(self._odds.traits(best, self._age, patch, len(tokens))))
+        for piece, patch, is_made in self._read(best, n_tokens):
+            n_ahead, n_alike = len(tokens), len(piece)
+            pieces.append((n_alike, is_made))
+            tokens += piece
+            if patch is not None:
+                chance = self._chance_of(best, patch)
+                if not is_made:
+                    (as_it_is,) = self._odds.chances_ahead(best, self._age, n_ahead, 1)
+                    chance = as_it_is * (1.0 - chance)
+                chances.append(chance)
                 n_alike -= 1
             chances += self._odds.chances_ahead(best, self._age, len(chances), n_alike)
-            tokens += piece
             if len(tokens) >= n_tokens:
                 break
         if not tokens:
@@ -176,28 +182,36 @@ class Cursor:
         in_source = best.place < self._sources.n_source
         return Guess(tuple(tokens[:n_tokens]), tuple(chances[:n_tokens]), best.streak, in_source, tuple(pieces))
 
-    def _read(self, hypothesis: Hypothesis, n_tokens: int) -> Iterator[tuple[Sequence[int], Patch | None]]:
-        """Yield pieces of what a hypothesis foretells, `n_tokens` or a few more, with the patch that each is from."""
+    def _read(self, hypothesis: Hypothesis, n_tokens: int) -> Iterator[tuple[Sequence[int], Patch | None, bool]]:
+        """Yield pieces of what a hypothesis foretells, `n_tokens` or a few more.
+
+        With each come the patch that begins with it, and whether it is a patch's: one that has become less likely than
+        not is passed over, and what stands there is read.
+        """
         tokens, overlay = self._sources.tokens, self._overlay
         place = hypothesis.place
-        patch = hypothesis.next_patch(overlay)
-        if patch is not None:
-            yield patch.tokens[hypothesis.n_read :], patch
-            place = patch.end
+        if hypothesis.n_read and hypothesis.patch is not None:
+            yield hypothesis.patch.tokens[hypothesis.n_read :], None, True
+            place = hypothesis.patch.end
         elif hypothesis.is_raw:
-            yield tokens[place : place + 1], None
+            yield tokens[place : place + 1], None, False
             place += 1
         end = min(self._sources.end_behind(place), place + n_tokens)
         while place < end:
             next_patched = overlay.find_next(place, end)
             if next_patched > place:
-                yield tokens[place:next_patched], None
+                yield tokens[place:next_patched], None, False
             if next_patched == end:
                 return
             patch = overlay.patch_at(next_patched)
             if patch is not None:
-                yield patch.tokens, patch
+                is_likely = not patch.was_denied or self._chance_of(hypothesis, patch) >= LIKELY
+                yield patch.tokens if is_likely else tokens[patch.start : patch.end], patch, is_likely
                 place = patch.end
+
+    def _chance_of(self, hypothesis: Hypothesis, patch: Patch) -> float:
+        """Return the chance that a patch is made."""
+        return self._odds.chance(self._odds.traits(hypothesis, self._age, patch))
 
     def _follow(self, token: int) -> tuple[list[Hypothesis], Patch | None]:
         """Let each hypothesis see the token; return those it agrees with and the patch that the likeliest completed."""

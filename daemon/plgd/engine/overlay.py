@@ -51,6 +51,11 @@ class Patch:
         """The grade of its least certain substitution."""
         return min(standing.grade for standing in self.standings)
 
+    @property
+    def was_denied(self) -> bool:
+        """Whether one of its substitutions was not made somewhere."""
+        return any(standing.n_denied for standing in self.standings)
+
 
 class Overlay:
     """Patches by place. Laid over a stretch once, and anew when the substitutions change."""

@@ -27,6 +27,8 @@ MAX_WINDOW: Final = 256
 BROKEN: Final = "\ufffd"
 # Lines that came out the same way in a row after which only one in so many is checked.
 TRUSTED: Final = 8
+# Tokens of the reply before a change in which words are looked for that stayed as they were.
+REMEMBERED: Final = 512
 # A change of more tokens than this teaches nothing.
 MAX_CHANGE: Final = 48
 
@@ -112,7 +114,8 @@ class Patcher:
         behind = behind[: behind.index(BREAK)] if BREAK in behind else behind
         ranges = (change.source_start, change.source_end), (change.reply_start, change.reply_end)
         old, new = (self._codec.decode(tokens[start - before : end] + behind) for start, end in ranges)
-        if self._substitutions.learn(old, new):
+        earlier = tokens[max(change.reply_start - REMEMBERED, self._sources.n_source) : change.reply_start]
+        if self._substitutions.learn(old, new, "".join(map(self._texts.__getitem__, earlier))):
             self._forget()
 
     def _forget(self) -> None:

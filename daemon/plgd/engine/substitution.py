@@ -80,12 +80,13 @@ class Substitutions:
                     taken.insert(place, found)
         return taken
 
-    def learn(self, old: str, new: str) -> bool:
+    def learn(self, old: str, new: str, before: str = "") -> bool:
         """Learn from a change.
 
         Args:
             old: text of the source around the change, some agreeing words on both sides.
             new: what the reply made of it.
+            before: the reply up to the change, or the end of that.
 
         Returns:
             Whether the rules are other than before.
@@ -102,17 +103,17 @@ class Substitutions:
                 continue  # cut off: more of it may follow
             if i_end - i == j_end - j:
                 for place in range(i_end - i):
-                    changed |= self._learn_span(old_words, i + place, i + place + 1, new_words[j + place])
+                    changed |= self._learn_span(old_words, i + place, i + place + 1, new_words[j + place], before)
             else:
-                changed |= self._learn_span(old_words, i, i_end, "".join(new_words[j:j_end]))
+                changed |= self._learn_span(old_words, i, i_end, "".join(new_words[j:j_end]), before)
         return changed
 
-    def _learn_span(self, words: Sequence[str], start: int, end: int, new: str) -> bool:
+    def _learn_span(self, words: Sequence[str], start: int, end: int, new: str, before: str) -> bool:
         old = "".join(words[start:end])
         if old == new or not (old + new).strip():
             return False
         if end - start == 1 and is_identifier(old) and new.strip():
-            return self._learn_word(old, new)
+            return self._learn_word(old, new, before)
         key = old, new
         rule = self._spans.get(key)
         sighting = Sighting(tuple(words[max(start - N_CONTEXT, 0) : start]), tuple(words[end : end + N_CONTEXT]))
@@ -133,13 +134,15 @@ class Substitutions:
         _keep(self._spans, key, SpanRule(left, old, new, right, standing), MAX_RULES)
         return True
 
-    def _learn_word(self, old: str, new: str) -> bool:
+    def _learn_word(self, old: str, new: str, before: str) -> bool:
         rule = self._words.get(old)
         if rule is not None and rule.new == new:
             was_good = rule.standing.is_good
             rule.standing.n_confirmed += 1
             return rule.standing.is_good != was_good
-        _keep(self._words, old, WordRule(old, new, Standing(n_confirmed=1)), MAX_RULES)
+        # A word that stayed elsewhere is hardly being renamed.
+        n_denied = int(re.search(rf"\b{re.escape(old)}\b", before) is not None)
+        _keep(self._words, old, WordRule(old, new, Standing(n_confirmed=1, n_denied=n_denied)), MAX_RULES)
         return True
 
     def _learn_indent(self, old: str, new: str) -> bool:
