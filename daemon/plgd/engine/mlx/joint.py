@@ -101,11 +101,17 @@ class JointNetwork:
             mixers.by_rows |= mixers.innermost
 
     def run(self, passes: Sequence[Pass]) -> Sequence[mx.array]:
-        """Run passes as one; returns each one's logits [1, T, V]."""
-        widths = tuple(each.width for each in passes)
+        """Run passes as one; returns each one's logits [1, T, V].
+
+        The narrowest lie first: on CUDA a new sequence of kernels costs a graph, and so there are fewer of them.
+        """
+        order = sorted(range(len(passes)), key=lambda row: passes[row].width)
+        rows = [passes[row] for row in order]
+        widths = tuple(each.width for each in rows)
         total = sum(widths)
         layout = Layout(widths, self._shapes.fill(total) - total if self._shapes is not None else 0)
-        return self._run([each.tokens for each in passes], [each.caches for each in passes], layout)
+        logits = self._run([each.tokens for each in rows], [each.caches for each in rows], layout)
+        return [each for _, each in sorted(zip(order, logits, strict=True), key=lambda placed: placed[0])]
 
     def submit(self, arrays: Sequence[mx.array]) -> None:
         """Start computing arrays."""
