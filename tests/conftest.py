@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,13 +26,37 @@ settings.load_profile("plgd")
 
 @pytest.fixture
 def paths(monkeypatch: pytest.MonkeyPatch) -> Iterator[Paths]:
-    """A user's folders, empty, below a short path (sockets allow about 100 bytes), removed afterwards."""
+    """A user's folders, empty, below a short path (sockets allow about 100 bytes), removed afterwards.
+
+    A daemon of its own process that still runs there then, started by need or forgotten, is killed.
+    """
     root = Path(tempfile.mkdtemp(prefix="plgd-"))
     for variable in ("PLGD_CONFIG_DIR", "PLGD_CACHE_DIR", "PLGD_RUNTIME_DIR"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("PLGD_HOME", str(root))
-    yield Paths.from_environment()
+    found = Paths.from_environment()
+    yield found
+    if found.lock.exists():
+        _kill_daemon(found.lock)
     shutil.rmtree(root)
+
+
+def _kill_daemon(path: Path) -> None:
+    with path.open() as lock:
+        number = ""
+        while not number:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                # Held, so the daemon that the file names is alive; by itself the number may be anybody's by now. One
+                # that has just begun has not written it yet.
+                lock.seek(0)
+                number = lock.read()
+            else:
+                return
+        if int(number) != os.getpid():
+            os.kill(int(number), signal.SIGKILL)
+            fcntl.flock(lock, fcntl.LOCK_EX)  # it is gone, and writes nothing into a folder that is being removed
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import signal
-from collections.abc import Iterator
-
 import pytest
 
 from plgd.launch import connect_running
@@ -35,13 +30,6 @@ def only_the_tests_daemon(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def user(paths: Paths) -> Iterator[Paths]:
-    """A user whose daemon is killed after the test, if one runs that was started by need."""
-    yield paths
-    if not paths.lock.exists():
-        return
-    with paths.lock.open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.kill(int(lock.read()), signal.SIGKILL)
+def user(paths: Paths) -> Paths:
+    """A user whose daemon may be started by need; it is killed after the test."""
+    return paths

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -34,24 +32,9 @@ TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def user(paths: Paths) -> Iterator[Paths]:
-    """A user whose daemon is killed after the test, if one still runs."""
-    yield paths
-    if not paths.lock.exists():
-        return
-    with paths.lock.open() as lock:
-        number = ""
-        while not number:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                # Held, so the daemon that the file names is alive; by itself the number may be anybody's by now. One
-                # that has just begun has not written it yet.
-                lock.seek(0)
-                number = lock.read()
-            else:
-                return
-    os.kill(int(number), signal.SIGKILL)
+def user(paths: Paths) -> Paths:
+    """A user whose daemon may be started by need; it is killed after the test."""
+    return paths
 
 
 async def status_of_started(paths: Paths) -> StatusResult:

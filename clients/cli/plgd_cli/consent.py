@@ -30,7 +30,7 @@ def write_if_wanted(result: EditResult, name: str) -> int:
         PlgdError: the daemon does not know the proposal any more, or cannot write.
     """
     try:
-        answer = Console(stderr=True).input(f"Write this to {name}? [y/N] ", markup=False)
+        answer = Console(stderr=True, highlight=False).input(f"Write this to {name}? [y/N] ", markup=False)
     except EOFError:
         answer = ""
     except KeyboardInterrupt:
