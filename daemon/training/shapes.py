@@ -123,7 +123,7 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def range_around(before: str, after: str, rng: Random) -> tuple[int, int, str] | None:
-    """Choose lines around a change.
+    """Choose lines around a change; around an insertion, the lines that it goes between are among them.
 
     Returns:
         The first line from 1, the last line, and their new text; None when the change is too wide, or is all there is.
@@ -131,12 +131,19 @@ def range_around(before: str, after: str, rng: Random) -> tuple[int, int, str] |
     old, new = split_lines(before), split_lines(after)
     first, end, new_end = changed_lines(old, new)
     up, down = min(first, rng.randint(0, MAX_MARGIN)), min(len(old) - end, rng.randint(0, MAX_MARGIN))
+    if first == end:
+        up, down = max(up, _n_to_text(old[:first][::-1])), max(down, _n_to_text(old[end:]))
     first, end, new_end = first - up, end + down, new_end + down
     if end <= first or end - first > MAX_RANGE or end - first >= len(old) - 1 or new_end <= first:
         return None
     if all(is_blank(line) for line in old[first:end]):
         return None  # nobody selects that
     return first + 1, end, "".join(new[first:new_end])
+
+
+def _n_to_text(lines: list[str]) -> int:
+    """Count lines up to the first that is not blank, with it."""
+    return next((n for n, line in enumerate(lines, 1) if not is_blank(line)), len(lines))
 
 
 def passage_of(source: CorpusText) -> Passage:

@@ -243,6 +243,21 @@ def test_a_range_holds_the_change() -> None:
     assert range_around("a\nb\n", "c\nd\n", random.Random(1)) is None
 
 
+def test_a_range_around_an_insertion_holds_what_it_goes_between() -> None:
+    """Whoever asks for a line behind another selects that one, and blank lines between do not count."""
+    before = "".join(f"line {number}\n" for number in range(12)) + "\n\nlast\n"
+    lines = split_lines(before)
+    for after, neighbours in (
+        (before.replace("line 5\n", "line 5\nnew\n"), ["line 5\n", "line 6\n"]),
+        (before.replace("line 11\n\n", "line 11\n\nnew\n"), ["line 11\n", "last\n"]),
+    ):
+        for seed in range(20):
+            found = range_around(before, after, random.Random(seed))
+            assert found is not None
+            first, last, _ = found
+            assert set(neighbours) <= set(lines[first - 1 : last])
+
+
 def test_regions_are_definitions_and_paragraphs() -> None:
     """What one would select: functions, methods and classes; paragraphs and sections."""
     lines = split_lines(PYTHON)
