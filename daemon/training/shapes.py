@@ -141,7 +141,7 @@ def range_around(before: str, after: str, rng: Random) -> tuple[int, int, str] |
     return first + 1, end, "".join(new[first:new_end])
 
 
-def _n_to_text(lines: list[str]) -> int:
+def _n_to_text(lines: Sequence[str]) -> int:
     """Count lines up to the first that is not blank, with it."""
     return next((n for n, line in enumerate(lines, 1) if not is_blank(line)), len(lines))
 
