@@ -36,6 +36,7 @@ class DoublePasses:
         refusal: as for `JointPasses`.
 
     Attributes:
+        was_new: as for `JointPasses`.
         ran: the tokens of each joint pass.
         waited: what was waited for, each time.
     """
@@ -44,6 +45,7 @@ class DoublePasses:
         self.ran: list[list[Any]] = []
         self.waited: list[list[Any]] = []
         self.refusal = refusal
+        self.was_new = False
         self._failing = failing
 
     def run(self, passes: Sequence[Pass]) -> Sequence[Any]:
@@ -186,6 +188,18 @@ def measured(table: StepCosts) -> LiveCosts:
     live = LiveCosts(table)
     live.observe(outcome_of(NO_DRAFT, 0, table.round_ms(1, 100)))
     return live
+
+
+def test_the_first_passes_of_a_shape_teach_nothing() -> None:
+    """The time of a joint pass for which plans were made says nothing about the next."""
+    learnt: list[float] = []
+    passes, costs = DoublePasses(), JointCosts(measured(FLAT))
+    costs.observe = lambda _, elapsed_ms, **__: learnt.append(elapsed_ms)  # type: ignore[method-assign]
+    together = Together(passes, costs, clock=iter(range(100)).__next__)
+    for was_new in (True, True, False, True):
+        passes.was_new = was_new
+        together.run([partial(step, together, name) for name in "ab"])
+    assert [1000.0] == learnt
 
 
 def test_a_table_in_other_units_gives_nothing_up() -> None:

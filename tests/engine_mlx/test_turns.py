@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mutations import Mutation, Noticed
+from plgd.engine.mlx import flat_keys as flat_keys_module
 from plgd.engine.mlx import joint as joint_module
 from plgd.engine.mlx import mixers as mixers_module
 from plgd.engine.mlx import rows as rows_module
@@ -142,7 +143,7 @@ def test_a_device_that_rounds_coarsely_shares_passes(monkeypatch: pytest.MonkeyP
 OF_ROWS = [
     Mutation(RowsCache, RowsCache.offset.fget, "int(cache.offset)", "int(self.caches[0].offset)"),  # type: ignore[attr-defined]
     Mutation(Layout, Layout.split, "[: len(self.widths)]", "[len(self.widths) - 1 :: -1]"),
-    Mutation(rows_module.RowOffsets, rows_module.RowOffsets.places, "offset + place", "offset"),
+    Mutation(rows_module.RowOffsets, rows_module.RowOffsets._find_places, "offset + place", "offset"),
     Mutation(JointNetwork, JointNetwork._run, "join_caches(caches, layout)", "join_caches(caches[::-1], layout)"),
 ]
 
@@ -169,6 +170,31 @@ def test_a_pass_is_as_wide_as_its_rows() -> None:
             [Pass(n, 2, False, mx.zeros(n, mx.int32), t._caches) for n, t in zip((1, 3, 5), targets, strict=True)]
         )
     assert {"rows": {9}, "fixed shapes": {16}} == widths
+
+
+def test_passes_are_new_until_their_shapes_were_run() -> None:
+    """Where shapes are fixed, the first passes of each say nothing about what they cost; elsewhere every pass does."""
+    new: dict[str, list[bool]] = {}
+    for kind in ("rows", "fixed shapes"):
+        model = model_of(kind)
+        joint = JointNetwork(model.network, model._forward, model._make_caches, model.shapes)
+        assert "" == joint.refusal
+        targets = [model.target() for _ in range(2)]
+        for target in targets:
+            target.prefill(PROMPTS[0])
+        for width in (1, 1, 1, 9, 9, 9):
+            joint.run([Pass(width, 2, False, mx.zeros(width, mx.int32), t._caches) for t in targets])
+            new.setdefault(kind, []).append(joint.was_new)
+            for target in targets:
+                for cache_ in target._caches:
+                    cache_.trim(width)
+    assert {"rows": [False] * 6, "fixed shapes": [True, True, False] * 2} == new
+
+
+def test_very_long_rows_attend_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the keys of all rows would be too many for one array, replies are still what they are alone."""
+    monkeypatch.setattr(flat_keys_module, "MAX_SLOTS", 1)
+    check("fixed shapes", FOUR)
 
 
 def _noting(model: MlxModel, seen: set[int]) -> Any:  # noqa: ANN401 - a forward

@@ -68,6 +68,11 @@ class JointPasses(Protocol):
         """
         ...
 
+    @property
+    def was_new(self) -> bool:
+        """Whether the last one had shapes for which something had to be made first, so that its time says nothing."""
+        ...
+
     def submit(self, arrays: Sequence[Any]) -> None:
         """Start computing what is in the arrays, without waiting for it. What fails is raised to whoever reads it."""
         ...
@@ -115,13 +120,18 @@ class _Row:
     outcome: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Group:
-    """Passes that began at a moment, as one or one by one."""
+    """Passes that began at a moment, as one or one by one.
+
+    Attributes:
+        is_telling: whether their time says what such passes cost.
+    """
 
     passes: Sequence[Pass]
     is_joint: bool
     started_at: float
+    is_telling: bool = True
 
 
 class Together:
@@ -251,7 +261,8 @@ class Together:
         if len(passes) < 2 or self._passes is None or self._n_rest:
             return apart
         is_joint = self.costs is None or self.costs.pays(passes)
-        self._groups.append(_Group(passes, is_joint, self._clock()))
+        group = _Group(passes, is_joint, self._clock())
+        self._groups.append(group)
         if not is_joint:
             self.counts.n_apart += len(passes)
             return apart
@@ -261,6 +272,7 @@ class Together:
             self.counts.n_failed += 1
             self._n_rest = REST
             return [JointFailed(str(error) or type(error).__name__) for _ in passes]
+        group.is_telling = not self._passes.was_new
         self.counts.n_joint_passes += 1
         self.counts.n_joint_rows += len(passes)
         return answers
@@ -270,8 +282,10 @@ class Together:
         if self._passes is not None:
             self._passes.wait([array for row in parked if isinstance(row.wanted, list) for array in row.wanted])
         groups, self._groups = self._groups, []
-        if self.costs is not None and len(groups) == 1 and not any(each.is_lazy for each in groups[0].passes):
-            (group,) = groups
+        if self.costs is None or len(groups) != 1:
+            return
+        (group,) = groups
+        if group.is_telling and not any(each.is_lazy for each in group.passes):
             self.costs.observe(group.passes, 1000.0 * (self._clock() - group.started_at), is_joint=group.is_joint)
 
     def _end_turn(self, rows: Sequence[_Row], company: Company | None) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 import mlx.core as mx
 
-__all__ = ("DeviceInfo", "describe_device", "machine_memory", "on_cpu", "on_cuda")
+__all__ = ("DeviceInfo", "describe_device", "keep_graphs_small", "machine_memory", "on_cpu", "on_cuda")
 
 LIBRARIES: Final = ("mlx", "mlx-metal", "mlx-cpu", "mlx-cuda-13", "mlx-lm", "transformers", "tokenizers")
 
@@ -45,6 +45,15 @@ def on_cpu() -> bool:
 def on_cuda() -> bool:
     """Whether models run on a CUDA device."""
     return not on_cpu() and not mx.metal.is_available()
+
+
+def keep_graphs_small() -> None:
+    """Let mlx launch the kernels of a CUDA device in graphs of a few, unless the user has said of how many.
+
+    Takes effect before the first array is computed there. Graphs of 20 kernels instead of 100 are found among those
+    made before more often: on an H200 a pass of one row takes as long with either, one of four rows a tenth less.
+    """
+    os.environ.setdefault("MLX_MAX_OPS_PER_BUFFER", "20")
 
 
 def describe_device() -> DeviceInfo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -15,7 +16,7 @@ from plgd.engine.mlx.mixers import Mixers, NotFlat
 from plgd.engine.mlx.passes import Forward
 from plgd.engine.mlx.rollback import copy_state, leaves_of
 from plgd.engine.mlx.rows import Layout, join_caches
-from plgd.engine.mlx.shapes import FixedShapes
+from plgd.engine.mlx.shapes import FixedShapes, RoundedKVCache
 from plgd.engine.mlx.teaching import teach
 from plgd.engine.together import Pass
 
@@ -27,6 +28,9 @@ PROBE_CONTEXTS: Final = (5, 24, 40)
 PROBE_WIDTHS: Final = ((3, 1, 4), (1, 2, 1))
 PROBE_FILLING: Final = 3
 LOGITS: Final = "logits"
+
+# Where shapes are fixed, the first pass makes plans, and the second still graphs, as its arrays lie elsewhere.
+N_NEW: Final = 2
 
 # How far logits and cached values may lie apart, as a share of the largest: what rounding does, and no more.
 TOLERANCE: Final = {mx.float32: 1e-3}
@@ -51,6 +55,10 @@ class JointNetwork:
         forward: runs it.
         make_caches: makes the caches of a sequence.
         shapes: the widths that passes are filled up to; any width when left out.
+
+    Attributes:
+        was_new: whether the last pass was one of the first with its shapes, where shapes are fixed because these take
+            longer.
     """
 
     def __init__(
@@ -64,6 +72,8 @@ class JointNetwork:
         self._forward = forward
         self._make_caches = make_caches
         self._shapes = shapes
+        self._n_run: Counter[frozenset[tuple[int, ...]]] = Counter()
+        self.was_new = False
 
     @cached_property
     def refusal(self) -> str:
@@ -111,6 +121,9 @@ class JointNetwork:
         total = sum(widths)
         layout = Layout(widths, self._shapes.fill(total) - total if self._shapes is not None else 0)
         logits = self._run([each.tokens for each in rows], [each.caches for each in rows], layout)
+        shape = frozenset(array.shape for array in layout.made.values())
+        self._n_run[shape] += 1
+        self.was_new = self._shapes is not None and self._n_run[shape] <= N_NEW
         return [each for _, each in sorted(zip(order, logits, strict=True), key=lambda placed: placed[0])]
 
     def submit(self, arrays: Sequence[mx.array]) -> None:
@@ -153,7 +166,7 @@ class JointNetwork:
                 reading[f"{LOGITS} {number} {row}"] = logits
             for row, held in enumerate(caches):
                 for place, (leaf, _) in enumerate(leaves_of(held)):
-                    parts = tree_flatten(copy_state(leaf))
+                    parts = tree_flatten(_state_of(leaf))
                     reading |= {f"state {number} {row} {place} {name}": value for name, value in parts}
         return reading
 
@@ -169,6 +182,14 @@ class JointNetwork:
             mx.concatenate([self._forward(token[None], held) for token in mx.split(fed, len(fed))], axis=1)
             for fed, held in zip(tokens, caches, strict=True)
         ]
+
+
+def _state_of(cache: Any) -> dict[str, Any]:  # noqa: ANN401  # mlx-lm's caches share no type
+    state = copy_state(cache)
+    if isinstance(cache, RoundedKVCache) and cache.keys is not None:
+        # Behind its tokens may be what filled up a pass.
+        state |= {name: state[name][:, :, : cache.offset] for name in ("keys", "values")}
+    return state
 
 
 def _say(error: Exception) -> str:

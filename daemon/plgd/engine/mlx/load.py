@@ -14,7 +14,7 @@ import mlx_lm.utils
 from mlx.utils import tree_flatten
 
 from plgd.engine.mlx.adapter import merge_adapter
-from plgd.engine.mlx.device import machine_memory, on_cpu, on_cuda
+from plgd.engine.mlx.device import keep_graphs_small, machine_memory, on_cpu, on_cuda
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.precision import float32_bytes, to_float32
 from plgd.engine.mlx.shapes import CUDA_SHAPES
@@ -73,6 +73,8 @@ def load_model(
             cannot be quantized.
     """
     on_progress(0.0)
+    if on_cuda():
+        keep_graphs_small()
     config = _read_config(folder, name)
     _check_weights(folder, name)
     network = _build(folder, name)

@@ -7,13 +7,16 @@ along a sequence is done row by row, on the sequence's own caches, by stand-ins 
 that it makes are `RowMasks`. Whatever a network does with these but hand them on raises. What takes them apart is in
 `plgd.engine.mlx.teaching`.
 
-Nothing is padded or copied: each sequence keeps exactly the caches that it has alone.
+Nothing is padded or copied: each sequence keeps exactly the caches that it has alone. Only where lengths are rounded
+anyway do the keys of all rows lie behind one another, too (`plgd.engine.mlx.flat_keys`): then a layer's cache fetches
+`FlatParts`, and all rows attend at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import Any, NoReturn
 
@@ -21,7 +24,10 @@ import mlx.core as mx
 from mlx_lm.models.base import create_attention_mask
 from mlx_lm.models.cache import CacheList
 
+from plgd.engine.mlx.flat_keys import FlatKeys, Slots
+
 __all__ = (
+    "FlatParts",
     "Layout",
     "RowMasks",
     "RowOffsets",
@@ -36,20 +42,28 @@ __all__ = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the rows lie in a pass.
+    """Where the rows lie in a pass, and what all layers of the pass ask for alike.
 
     Attributes:
         widths: tokens of each row, in order.
         n_filling: tokens behind them that belong to nobody and make the pass a known width.
+        made: see `once`.
     """
 
     widths: tuple[int, ...]
     n_filling: int = 0
+    made: dict[Hashable, mx.array] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def total(self) -> int:
         """Tokens of the pass."""
         return sum(self.widths) + self.n_filling
+
+    def once(self, name: Hashable, make: Callable[[], mx.array]) -> mx.array:
+        """Return an array that the first layer makes and the others ask for by the same name."""
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
 
     def split(self, flat: mx.array, axis: int) -> list[mx.array]:
         """Return each row's part of an array that has the pass's tokens along an axis."""
@@ -91,6 +105,9 @@ class RowOffsets(_Opaque):
 
     def places(self) -> mx.array:
         """Return the place of each token in its own sequence [T]; 0 for the filling."""
+        return self.layout.once(("places", *self.offsets), self._find_places)
+
+    def _find_places(self) -> mx.array:
         rows = zip(self.offsets, self.layout.widths, strict=True)
         places = [offset + place for offset, width in rows for place in range(width)]
         return mx.array([*places, *[0] * self.layout.n_filling], mx.int32)
@@ -107,13 +124,43 @@ class RowParts(_Opaque):
         self.layout = layout
 
 
+class FlatParts(_Opaque):
+    """Keys or values of all rows in one array [1, H, S, D].
+
+    Args:
+        array: the array.
+        slots: where the rows are in it; the pass's tokens are written.
+        caches: each row's own cache of the layer.
+        layout: where the rows lie.
+    """
+
+    __slots__ = ("array", "caches", "layout", "slots")
+
+    def __init__(self, array: mx.array, slots: Slots, caches: Sequence[Any], layout: Layout) -> None:
+        self.array = array
+        self.slots = slots
+        self.caches = caches
+        self.layout = layout
+
+    def mask(self, window_size: int | None) -> mx.array:
+        """Return what each token sees [T, S]."""
+        return self.layout.once(("seen", self.slots, window_size), partial(self.slots.seen, window_size))
+
+    def part(self, row: int) -> mx.array:
+        """Return what the row's own cache would have fetched."""
+        (start, _), cache = self.slots.rows[row], self.caches[row]
+        length = cache.offset if self.layout.widths[row] == 1 else cache.length_after(0)
+        return self.array[:, :, start : start + length]
+
+
 class RowMasks(_Opaque):
-    """The mask of each row."""
+    """The mask of each row, and the window that all of them are of."""
 
-    __slots__ = ("masks",)
+    __slots__ = ("masks", "window_size")
 
-    def __init__(self, masks: Sequence[Any]) -> None:
+    def __init__(self, masks: Sequence[Any], window_size: int | None = None) -> None:
         self.masks = masks
+        self.window_size = window_size
 
 
 class RowsCache:
@@ -133,9 +180,16 @@ class RowsCache:
         """Each row's tokens so far."""
         return RowOffsets([int(cache.offset) for cache in self.caches], self.layout)
 
-    def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[RowParts, RowParts]:
+    def update_and_fetch(
+        self, keys: mx.array, values: mx.array
+    ) -> tuple[RowParts, RowParts] | tuple[FlatParts, FlatParts]:
         """Give each row's cache its part of keys and values [1, H, T, D]."""
         layout = self.layout
+        flat = FlatKeys.of(self.caches, layout.widths)
+        if flat is not None:
+            slots = flat.slots(self.caches, layout.widths, layout.n_filling)
+            flat.append(self.caches, layout.once(slots, slots.written), layout.widths, keys, values)
+            return FlatParts(flat.keys, slots, self.caches, layout), FlatParts(flat.values, slots, self.caches, layout)
         pairs = [
             cache.update_and_fetch(*new)
             for cache, *new in zip(self.caches, layout.split(keys, 2), layout.split(values, 2), strict=True)
@@ -153,7 +207,8 @@ class RowsCache:
                 if hasattr(cache, "make_mask")
                 else create_attention_mask(mx.zeros((1, n, 1)), **wanted)
                 for cache, n in zip(self.caches, self.layout.widths, strict=True)
-            ]
+            ],
+            wanted.get("window_size"),
         )
 
 
@@ -210,4 +265,6 @@ def of_row(value: object, row: int) -> object:
             return value.offsets[row]
         case RowParts():
             return value.parts[row]
+        case FlatParts():
+            return value.part(row)
     return value

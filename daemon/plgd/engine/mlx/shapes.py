@@ -38,11 +38,23 @@ class FixedShapes:
 CUDA_SHAPES: Final = FixedShapes(widths=(2, 4, 8, 16, 32, 64, 128, 256, 512), kv_step=512)
 
 
-class RoundedKVCache(KVCache):  # type: ignore[misc]  # mlx-lm has no annotations
+class _Placed:
+    """Has a segment. It is a slot, as it is no part of a cache's state."""
+
+    __slots__ = ("segment",)
+
+    segment: Any
+
+
+class RoundedKVCache(KVCache, _Placed):  # type: ignore[misc]  # mlx-lm has no annotations
     """A KV cache that hands attention a rounded length, and the mask that belongs to it.
 
     Args:
         kv_step: the length is a multiple of this.
+
+    Attributes:
+        segment: where its keys and values lie in an array of several sequences (`plgd.engine.mlx.flat_keys`); they
+            are slices of that as long as these are the very arrays that it names.
     """
 
     def __init__(self, kv_step: int) -> None:
@@ -51,10 +63,11 @@ class RoundedKVCache(KVCache):  # type: ignore[misc]  # mlx-lm has no annotation
         self.values: mx.array | None = None
         self.offset = 0
         self.kv_step = kv_step
-        self._rounded = False
+        self.segment = None
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
         """Append keys and values [B, H, T, D]; see `KVCache`."""
+        self.segment = None
         n_new = keys.shape[2]
         all_keys, all_values = self._grow(self.keys, keys), self._grow(self.values, values)
         end = self.offset + n_new
@@ -63,12 +76,12 @@ class RoundedKVCache(KVCache):  # type: ignore[misc]  # mlx-lm has no annotation
         self.keys, self.values, self.offset = all_keys, all_values, end
         # A one-token pass is free of plans; it attends to no more than there is.
         if n_new > 1:
-            end = self._length_after(0)
+            end = self.length_after(0)
         return all_keys[..., :end, :], all_values[..., :end, :]
 
     def _grow(self, held: mx.array | None, new: mx.array) -> mx.array:
         """Return an array [B, H, rounded length, D] that starts with what is held and has room for what is new."""
-        missing = self._length_after(new.shape[2]) - (0 if held is None else held.shape[2])
+        missing = self.length_after(new.shape[2]) - (0 if held is None else held.shape[2])
         if held is not None and missing <= 0:
             return held
         fresh = mx.zeros((*new.shape[:2], missing, new.shape[3]), new.dtype)
@@ -78,10 +91,11 @@ class RoundedKVCache(KVCache):  # type: ignore[misc]  # mlx-lm has no annotation
         """Make the mask of the coming pass of N tokens: [N, rounded length]."""
         if N == 1:
             return super().make_mask(N, return_array=return_array, window_size=window_size)
-        rows = mx.arange(self._length_after(N))
+        rows = mx.arange(self.length_after(N))
         places = mx.arange(self.offset, self.offset + N)[:, None]
         mask = rows <= places
         return mask if window_size is None else mask & (rows > places - window_size)
 
-    def _length_after(self, n_new: int) -> int:
+    def length_after(self, n_new: int) -> int:
+        """Return the rounded length with so many more tokens."""
         return -(-(self.offset + n_new) // self.kv_step) * self.kv_step

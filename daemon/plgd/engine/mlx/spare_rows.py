@@ -10,6 +10,7 @@ from mlx.utils import tree_flatten, tree_map
 from mlx_lm.models.cache import ChunkedKVCache
 
 from plgd.engine.mlx.rollback import drops_rows, leaves_of
+from plgd.engine.mlx.shapes import RoundedKVCache
 
 __all__ = ("copy_rows", "cut_spare_rows")
 
@@ -20,7 +21,7 @@ STEP: Final = 256
 
 
 def cut_spare_rows(caches: list[Any]) -> None:
-    """Give back the memory of rows that hold nothing, but for room for the beginning of the next edit.
+    """Give back the memory of rows that hold nothing or are others', but for room for the beginning of the next edit.
 
     Args:
         caches: mlx-lm's; nothing is being computed on them.
@@ -28,7 +29,7 @@ def cut_spare_rows(caches: list[Any]) -> None:
     for cache in _with_rows(caches):
         n_rows = _room_for(cache)
         (_, longest), *_ = tree_flatten([cache.keys])
-        if longest.shape[-2] - n_rows >= STEP:
+        if longest.shape[-2] - n_rows >= STEP or getattr(cache, "segment", None) is not None:
             _cut(cache, n_rows)
 
 
@@ -51,6 +52,8 @@ def _room_for(cache: Any) -> int:  # noqa: ANN401  # mlx-lm's caches share no ty
 
 def _cut(cache: Any, n_rows: int) -> None:  # noqa: ANN401  # as above
     cache.keys, cache.values = tree_map(lambda array: _copy(array, n_rows), (cache.keys, cache.values))
+    if isinstance(cache, RoundedKVCache):
+        cache.segment = None
 
 
 def _copy(array: mx.array, n_rows: int) -> mx.array:

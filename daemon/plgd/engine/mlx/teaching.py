@@ -2,8 +2,8 @@
 
 - Modules that take an offset, which are rotary embeddings, turn each row by its own. They are given a subclass of their
   class.
-- `scaled_dot_product_attention` attends row by row. mlx-lm's function is replaced in the Python modules that the
-  network's classes come from.
+- `scaled_dot_product_attention` attends row by row, or once for all rows where their keys lie in one array. mlx-lm's
+  function is replaced in the Python modules that the network's classes come from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.rope_utils import Llama3RoPE, ProportionalRoPE, SuScaledRoPE, YarnRoPE
 
-from plgd.engine.mlx.rows import RowMasks, RowOffsets, RowParts
+from plgd.engine.mlx.rows import FlatParts, RowMasks, RowOffsets, RowParts
 
 __all__ = ("teach",)
 
@@ -76,12 +76,15 @@ def _attend_by_rows(original: Callable[..., mx.array]) -> Callable[..., mx.array
     """Wrap mlx-lm's attention function of a Python module."""
 
     def attend(queries: mx.array, keys: Any, values: Any, *args: Any, **kwargs: Any) -> mx.array:  # noqa: ANN401
-        if not isinstance(keys, RowParts):
+        if not isinstance(keys, RowParts | FlatParts):
             return original(queries, keys, values, *args, **kwargs)
         layout, named = keys.layout, {**dict(zip(BEHIND_VALUES, args, strict=False)), **kwargs}
         mask = named.pop("mask", None)
         if not isinstance(mask, RowMasks | None):
             raise TypeError("the network made a mask of its own, which knows nothing of rows")
+        if isinstance(keys, FlatParts):
+            seen = keys.mask(None if mask is None else mask.window_size)
+            return original(queries, keys.array, values.array, **{**named, "cache": keys.caches[0], "mask": seen})
         masks = [None] * len(layout.widths) if mask is None else mask.masks
         rows = zip(layout.split(queries, 2), keys.parts, values.parts, keys.caches, masks, strict=True)
         return layout.join(
