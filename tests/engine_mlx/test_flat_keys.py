@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,9 +51,10 @@ class Row:
     def check(self) -> None:
         """See that the cache holds what it is to hold."""
         n = len(self.held)
-        if self.cache.offset != n or numbers_in(self.cache.keys[:, :, :n]) != self.held:
-            raise Noticed(self.held)
-        if numbers_in(-self.cache.values[:, :, :n]) != self.held:
+        keys, values = self.cache.keys, self.cache.values
+        assert keys is not None
+        assert values is not None
+        if (n, self.held, self.held) != (self.cache.offset, numbers_in(keys[:, :, :n]), numbers_in(-values[:, :, :n])):
             raise Noticed(self.held)
 
 
@@ -64,10 +66,10 @@ def keys_of(numbers: Sequence[int]) -> mx.array:
 
 def numbers_in(keys: mx.array) -> list[int]:
     """Return the numbers that keys [1, H, T, D] were made of, if both heads agree."""
-    first, second = (keys[0, head, :, 2].tolist() for head in range(N_HEADS))
-    if [number + 1000 for number in first] != second:
-        raise Noticed((first, second))
-    return [int(number) for number in first]
+    numbers = np.array(keys)[0, :, :, 2]
+    if not (numbers[0] + 1000 == numbers[1]).all():
+        raise Noticed(numbers)
+    return [int(number) for number in numbers[0]]
 
 
 def feed_together(rows: Sequence[Row], fed: Sequence[Sequence[int]], n_filling: int, window: int | None = None) -> None:
@@ -75,23 +77,23 @@ def feed_together(rows: Sequence[Row], fed: Sequence[Sequence[int]], n_filling: 
     layout = Layout(tuple(map(len, fed)), n_filling)
     joined = RowsCache([row.cache for row in rows], layout)
     flat = keys_of([number for numbers in fed for number in numbers] + [999] * n_filling)
-    parts = joined.update_and_fetch(flat, -flat)
-    assert all(isinstance(part, FlatParts) for part in parts)
-    keys, values = parts
-    masks = keys.mask(window).tolist()
+    keys, values = joined.update_and_fetch(flat, -flat)
+    assert isinstance(keys, FlatParts)
+    assert isinstance(values, FlatParts)
+    masks = [mx.array(np.flatnonzero(mask)) for mask in np.array(keys.mask(window))]
     for place, (row, numbers) in enumerate(zip(rows, fed, strict=True)):
         for number in numbers:
             row.held.append(number)
-            seen = [slot for slot, is_seen in enumerate(masks.pop(0)) if is_seen]
+            seen = masks.pop(0)
             expected = row.held if window is None else row.held[-window:]
             for array in (keys.array, -values.array):
-                if numbers_in(array[:, :, mx.array(seen)]) != expected:
+                if numbers_in(array[:, :, seen]) != expected:
                     raise Noticed((place, number))
         own = of_row(keys, place)
         assert isinstance(own, mx.array)
         if numbers_in(own[:, :, : len(row.held)]) != row.held:
             raise Noticed(place)
-    if not all(any(mask) for mask in masks):
+    if not all(mask.size for mask in masks):
         raise Noticed("what sees nothing becomes no number")
 
 

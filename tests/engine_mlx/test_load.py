@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import mlx_lm.utils
 import pytest
 from mlx.utils import tree_flatten
 
+from plgd.engine.mlx import load as load_module
 from plgd.engine.mlx.load import load_model
 from plgd.engine.mlx.precision import float32_bytes
 from plgd.errors import DamagedModel, UnsupportedModel
@@ -206,3 +208,18 @@ def test_missing_adapter_is_damage(tiny_folder: Path, tmp_path: Path) -> None:
     """An adapter that is not there is reported, not ignored."""
     with pytest.raises(DamagedModel, match=r"none\.safetensors"):
         load_model(tiny_folder, name="tiny", adapter=tmp_path / "none.safetensors")
+
+
+def test_graphs_stay_small_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On CUDA mlx is asked for graphs of few kernels; elsewhere, and where the user has set it, nothing is changed."""
+    monkeypatch.setenv("MLX_MAX_OPS_PER_BUFFER", "")  # so that it is as before in the end
+    monkeypatch.delenv("MLX_MAX_OPS_PER_BUFFER")
+    with pytest.raises(DamagedModel):
+        load_model(Path("nowhere"), name="nowhere")
+    assert "MLX_MAX_OPS_PER_BUFFER" not in os.environ
+    monkeypatch.setattr(load_module, "on_cuda", lambda: True)
+    for expected in ("20", "7"):
+        with pytest.raises(DamagedModel):
+            load_model(Path("nowhere"), name="nowhere")
+        assert expected == os.environ["MLX_MAX_OPS_PER_BUFFER"]
+        monkeypatch.setenv("MLX_MAX_OPS_PER_BUFFER", "7")
