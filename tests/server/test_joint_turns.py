@@ -12,6 +12,7 @@ from plgd.engine.together import Together
 from plgd.errors import EngineError, RollbackFailed
 from plgd.protocol.edits import Priority
 from plgd.server.job import Ending, Job
+from plgd.server.sharing import Sharing
 from plgd.server.worker import Worker
 from scripted_model import ScriptedModel
 from server.jobs import Record, Steps, submit, working
@@ -187,6 +188,26 @@ def test_where_passes_are_faster_alone_jobs_take_turns_for_a_while(joint_machine
         n_turns = worker.state.sharing.n_turns
     assert 1 <= len(together.sizes) <= 1 + n_turns // 16
     assert all(because in {"", "passes of one edit each were faster"} for because in seen)
+
+
+def test_few_jobs_that_take_turns_leave_more_of_them_to_share() -> None:
+    """That passes of two jobs are faster alone says nothing about passes of four; both are tried again."""
+    together = Counting()
+    sharing = Sharing(together)
+    assert not sharing.shares(2), "nobody knows yet whether the model can"
+    sharing.note_turn(1, 2)
+    assert sharing.shares(2)
+    together.counts.n_apart += 2
+    sharing.note_turn(2, 2)
+    assert "passes of one edit each were faster" == sharing.counts.turns_because
+    assert (False, True) == (sharing.shares(2), sharing.shares(4))
+    together.counts.n_joint_passes += 1
+    sharing.note_turn(4, 4)
+    assert "" == sharing.counts.turns_because
+    for _ in range(16):
+        assert (False, True) == (sharing.shares(2), sharing.shares(4))
+        sharing.note_turn(1, 4)
+    assert sharing.shares(2)
 
 
 def test_a_model_that_cannot_share_passes_takes_turns(machine: Machine) -> None:

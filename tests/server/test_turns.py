@@ -68,7 +68,7 @@ class Table:
 
     def take_turn(self, loaded: str = "m") -> tuple[str, ...]:
         """Let the scheduler's choice make its steps, and return who it was."""
-        chosen = self.scheduler.next_turn(loaded, together=self._together)
+        chosen = self.scheduler.next_turn(loaded, shares=lambda _n_jobs: self._together)
         for job in chosen:
             name, n_slices, n_rounds = self._left[job]
             if n_slices:

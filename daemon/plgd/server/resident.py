@@ -67,10 +67,9 @@ class Resident:
         """The name of the model in memory."""
         return self.state.model if self.model is not None else None
 
-    @property
-    def is_joint(self) -> bool:
-        """Whether the rounds of several jobs are one turn."""
-        return self._sharing is not None and self._sharing.is_joint
+    def shares(self, n_jobs: int) -> bool:
+        """Tell whether the rounds of so many jobs are one turn."""
+        return self._sharing is not None and self._sharing.shares(n_jobs)
 
     @property
     def backend(self) -> Backend:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 from plgd.errors import ClientBusy, QueueFull
@@ -93,12 +93,14 @@ class Scheduler(Generic[EventT, ResultT]):
             job.ending = ending
         return False
 
-    def next_turn(self, loaded: str | None, *, together: bool = False) -> tuple[Job[EventT, ResultT], ...]:
+    def next_turn(
+        self, loaded: str | None, *, shares: Callable[[int], bool] = lambda _n_jobs: False
+    ) -> tuple[Job[EventT, ResultT], ...]:
         """Return the jobs whose turn it is, after starting what can start; one that is to end comes first and alone.
 
         Args:
             loaded: the name of the model in memory.
-            together: whether rounds of several jobs can be one pass.
+            shares: whether the rounds of so many jobs are one turn.
         """
         self._let_in(loaded)
         for job in self._running:
@@ -107,7 +109,9 @@ class Scheduler(Generic[EventT, ResultT]):
         if not self._running:
             return ()
         chosen = min(self._entitled(), key=lambda job: job.last_turn)
-        turn = self._with_others(chosen) if together and chosen.doing is Doing.WRITING else (chosen,)
+        turn = self._with_others(chosen) if chosen.doing is Doing.WRITING else (chosen,)
+        if len(turn) > 1 and not shares(len(turn)):
+            turn = (chosen,)
         self._n_turns += 1
         for job in turn:
             job.last_turn = self._n_turns

@@ -9,8 +9,9 @@ from plgd.engine.together import Together
 
 __all__ = ("Sharing", "SharingCounts")
 
-# After a turn of several jobs in which every pass was faster alone, so many turns are one job's each: whoever comes
-# then waits for one round and not for all of theirs. Then it is tried again, as contexts and drafts change.
+# After a turn of several jobs in which every pass was faster alone, so many turns go by before as many jobs share one
+# again: whoever comes meanwhile waits for one round and not for all of theirs. Contexts and drafts change, so it is
+# tried again. More jobs, or fewer, may share all the while: two rows seldom fill a device on which four do.
 _N_SINGLE_TURNS: Final = 16
 _FASTER_ALONE: Final = "passes of one edit each were faster"
 
@@ -45,15 +46,18 @@ class Sharing:
 
     Attributes:
         counts: what came of turns.
-        is_joint: whether the rounds of several jobs are one turn.
     """
 
     def __init__(self, together: Together) -> None:
         self._together = together
-        self._n_single = 0  # turns of one job each that are still to come
+        self._is_known = False  # whether the model can share passes
+        self._waits: dict[int, int] = {}  # jobs of a turn -> turns of one job before so many share one again
         self._n_apart = 0
         self.counts = SharingCounts()
-        self.is_joint = False
+
+    def shares(self, n_jobs: int) -> bool:
+        """Tell whether the rounds of so many jobs are one turn."""
+        return self._is_known and not self._together.refusal and n_jobs not in self._waits
 
     def note_turn(self, n_jobs: int, n_running: int) -> None:
         """Count a turn and decide anew. With several running jobs, the first time may run the model.
@@ -62,13 +66,14 @@ class Sharing:
             n_jobs: jobs that had part in it.
             n_running: jobs that run now.
         """
-        found, before = self._together.counts, self.counts
+        found, before, was_apart = self._together.counts, self.counts, False
         if n_jobs == 1:
-            self._n_single = max(0, self._n_single - 1)
+            self._waits = {n: left - 1 for n, left in self._waits.items() if left > 1}
             self.counts = replace(before, n_turns=before.n_turns + 1)
         else:
-            if found.n_joint_passes == before.n_joint_passes and found.n_apart > self._n_apart:
-                self._n_single = _N_SINGLE_TURNS
+            was_apart = found.n_joint_passes == before.n_joint_passes and found.n_apart > self._n_apart
+            if was_apart:
+                self._waits[n_jobs] = _N_SINGLE_TURNS
             self.counts = replace(
                 before,
                 n_joint_turns=before.n_joint_turns + 1,
@@ -78,6 +83,7 @@ class Sharing:
             )
         self._n_apart = found.n_apart
         if n_running > 1:
-            because = self._together.refusal or (_FASTER_ALONE if self._n_single else "")
+            self._is_known = True
+            is_apart = was_apart if n_jobs > 1 else bool(self._waits)
+            because = self._together.refusal or (_FASTER_ALONE if is_apart else "")
             self.counts = replace(self.counts, turns_because=because)
-            self.is_joint = not because

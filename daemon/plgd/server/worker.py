@@ -207,7 +207,7 @@ class Worker(Generic[EventT, ResultT]):
 
     def _next_turn(self) -> Sequence[Job[EventT, ResultT]]:
         n_waiting = len(self._scheduler.waiting)
-        jobs = self._scheduler.next_turn(self._resident.name, together=self._resident.is_joint)
+        jobs = self._scheduler.next_turn(self._resident.name, shares=self._resident.shares)
         if len(self._scheduler.waiting) != n_waiting:
             self._announce()
         return jobs

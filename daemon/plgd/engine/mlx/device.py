@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -57,7 +58,12 @@ def keep_graphs_small() -> None:
 
 
 def describe_device() -> DeviceInfo:
-    """Describe the default device."""
+    """Describe the default device. Only the memory in use is looked up each time."""
+    return replace(_describe_device(), active_bytes=int(mx.get_active_memory()))
+
+
+@cache
+def _describe_device() -> DeviceInfo:
     facts = mx.device_info()
     kind = "cpu" if on_cpu() else "cuda" if on_cuda() else "metal"
     memory = facts.get("max_recommended_working_set_size") or facts.get("total_memory") or facts.get("memory_size")
@@ -65,7 +71,7 @@ def describe_device() -> DeviceInfo:
         kind=kind,
         name=str(facts.get("device_name", kind)),
         memory_bytes=int(memory or machine_memory()),
-        active_bytes=int(mx.get_active_memory()),
+        active_bytes=0,
         blas=_find_blas() if kind == "cpu" else "",
         versions=_read_versions(),
     )
