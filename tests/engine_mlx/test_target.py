@@ -15,8 +15,9 @@ from mlx_lm.models.cache import KVCache
 
 from plgd.engine.mlx.model import MlxModel
 from plgd.engine.mlx.target import MlxTarget
+from plgd.engine.sampling import Sampling
 from plgd.errors import EngineError, RollbackFailed
-from replies import drafted_reply, plain_reply
+from replies import Drafter, drafted_reply, plain_reply
 from tiny_models import LLAMA, make_network
 
 PROMPT = [17, 250, 3, 99, 99, 4, 311, 42, 8, 15, 260]
@@ -60,6 +61,74 @@ def test_first_slice_feeds_what_mlx_lm_feeds(tiny_model: MlxModel) -> None:
         target.prefill(piece)
     target.verify(())
     assert fed == [(1, 4), (1, 4), (1, 2), (1, 1)]
+
+
+def noting(model: MlxModel, fed: list[int], *, longest_tail: int) -> MlxTarget:
+    """Start a sequence of which the widths of all passes are noted."""
+
+    def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
+        fed.append(tokens.shape[1])
+        logits: mx.array = model.network(tokens, cache=caches)
+        return logits
+
+    return MlxTarget(forward, model._make_caches(), context_limit=100, longest_tail=longest_tail)
+
+
+@pytest.mark.parametrize("begin", ["a step", "a draft", "a pipeline"])
+def test_the_tail_of_a_prompt_is_fed_with_the_first_round(tiny_model: MlxModel, reply: list[int], begin: str) -> None:
+    """A first token takes one pass less; the tokens are the same."""
+    fed: list[int] = []
+    target = noting(tiny_model, fed, longest_tail=6)
+    target.prefill(PROMPT[:8])
+    target.prefill(PROMPT[8:])
+    drafters: dict[str, Drafter] = {
+        "a step": lambda _: (),
+        "a draft": lambda done: reply[len(done) : len(done) + 3],
+        "a pipeline": lambda _: None,
+    }
+    assert reply[:9] == drafted_reply(target, 9, drafters[begin])
+    assert {"a step": [7, 4, 1], "a draft": [7, 7, 4], "a pipeline": [7, 4, 1]}[begin] == fed[:3]
+
+
+def test_a_tail_that_grows_too_long_is_fed_by_itself(tiny_model: MlxModel, reply: list[int]) -> None:
+    """Slices that come before the first round are held back together or not at all."""
+    fed: list[int] = []
+    target = noting(tiny_model, fed, longest_tail=6)
+    for start, end in ((0, 5), (5, 7)):
+        target.prefill(PROMPT[start:end])
+        assert [] == fed
+    target.prefill(PROMPT[7:])
+    assert [10] == fed
+    assert reply == plain_reply(target, N_REPLY)
+
+
+def test_what_is_kept_of_a_prompt_is_all_of_it(tiny_model: MlxModel, reply: list[int]) -> None:
+    """A tail that no round has fed is fed before the caches are kept; what another copies meanwhile is without it."""
+    fed: list[int] = []
+    target, other, again = (noting(tiny_model, fed, longest_tail=6) for _ in range(3))
+    target.prefill(PROMPT[:8])
+    target.prefill(PROMPT[8:])
+    copied = other.copy(target, len(PROMPT) - 1)
+    assert copied is not None
+    assert PROMPT[:7] == copied.tokens
+    kept = target.keep(len(PROMPT) - 1)
+    assert kept is not None
+    assert PROMPT[:-1] == kept.tokens
+    for resumed, held in ((other, copied), (again, kept)):
+        n = resumed.resume(held, PROMPT)
+        if rest := PROMPT[n + 1 :]:
+            resumed.prefill(rest)
+        assert reply == plain_reply(resumed, N_REPLY)
+
+
+def test_tails_are_fed_at_once_where_it_would_show(tiny_model: MlxModel) -> None:
+    """In low precision and for exact replies a prompt has the passes of plain decoding's."""
+    assert tiny_model._longest_tail > 0
+    low = make_network(LLAMA)
+    low.set_dtype(mx.bfloat16)
+    model = MlxModel(low, None, name="low", eos_tokens=frozenset(), context_limit=100)  # type: ignore[arg-type]
+    assert 0 == model._longest_tail
+    assert 0 == tiny_model.target(Sampling(exact=True))._longest_tail
 
 
 def test_pipelined_steps_equal_mlx_lm(tiny_model: MlxModel, reply: list[int]) -> None:

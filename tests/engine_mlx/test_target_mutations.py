@@ -49,7 +49,8 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
     (MlxTarget.verify, "self._next = None", "pass"),
     (MlxTarget.advance, "self._next, self._alone = following, False", "self._next, self._alone = None, False"),
     (MlxTarget.advance, "if following is None else []", "if True else []"),
-    (MlxTarget.prefill, "[tokens[-1]], None, False", "[tokens[-1]], self._next, False"),
+    (MlxTarget.prefill, "self._next, self._alone = None, False", "self._alone = False"),
+    (MlxTarget.prefill, "[*fed, tokens[-1]]", "[tokens[-1]]"),
     # Caches that go back
     (CacheRollback.keep, "min(self._width - n, leaf.grown)", "min(self._width - n - 1, leaf.grown)"),
     (CacheRollback.keep, "self._width = n", "pass"),
@@ -63,8 +64,9 @@ MUTATIONS: list[tuple[Callable[..., object], str, str]] = [
 ]
 
 
-# A network, its shapes, the reply it gives without drafts and the one it gives to a second prompt.
-Case = tuple[nn.Module, FixedShapes | None, list[int], list[int]]
+# A network, its shapes, the longest tail of a prompt that waits for the first round, the reply that it gives without
+# drafts and the one that it gives to a second prompt.
+Case = tuple[nn.Module, FixedShapes | None, int, list[int], list[int]]
 
 
 class Noticed(AssertionError):
@@ -78,27 +80,29 @@ def cases() -> Iterator[list[Case]]:
     made: list[Case] = []
     for model_type in MODELS:
         network = make_network(make_config(model_type))
-        target = start(network, None)
+        target = start(network, None, 0)
         target.prefill(PROMPT)
         reply = plain_reply(target, N_REPLY)
         target.prefill([5, 6])
-        made.append((network, None, reply, plain_reply(target, 4)))
-    network, _, reply, second = made[0]
-    yield [*made, (network, SHAPES, reply, second)]
+        made.append((network, None, 0, reply, plain_reply(target, 4)))
+    network, _, _, reply, second = made[0]
+    yield [*made, (network, SHAPES, 0, reply, second), (network, None, 99, reply, second)]
     mx.enable_compile()
 
 
-def start(network: nn.Module, shapes: FixedShapes | None) -> MlxTarget:
+def start(network: nn.Module, shapes: FixedShapes | None, longest_tail: int) -> MlxTarget:
     """Start an empty sequence."""
 
     def forward(tokens: mx.array, caches: list[Any]) -> mx.array:
         logits: mx.array = network(tokens, cache=caches)
         return logits
 
-    return MlxTarget(forward, make_prompt_cache(network), context_limit=512, shapes=shapes)
+    return MlxTarget(forward, make_prompt_cache(network), context_limit=512, shapes=shapes, longest_tail=longest_tail)
 
 
-def check(network: nn.Module, shapes: FixedShapes | None, reply: list[int], second: list[int]) -> None:
+def check(
+    network: nn.Module, shapes: FixedShapes | None, longest_tail: int, reply: list[int], second: list[int]
+) -> None:
     """Decode with every kind of draft behind every kind of step, then go on with a second prompt."""
     plans: list[list[int | None]] = [[7], [0], [3], [None, 0], [None, None, 2, 0], [None, 0, EMPTY, 3, None]]
     rows_only = all(type(cache) is KVCache for cache in make_prompt_cache(network))
@@ -114,14 +118,14 @@ def check(network: nn.Module, shapes: FixedShapes | None, reply: list[int], seco
             right = reply[len(done) : len(done) + 7]
             return [*right[:n_right], *((token + 1) % 256 for token in right[n_right:])]
 
-        target = start(network, shapes)
+        target = start(network, shapes, longest_tail)
         target.prefill(PROMPT)
         if reply != drafted_reply(target, N_REPLY, draft):
             raise Noticed(plan)
         if rows_only and target.counts.n_replayed:
             raise Noticed(plan)
     for in_flight in (False, True):
-        target = start(network, shapes)
+        target = start(network, shapes, longest_tail)
         target.prefill(PROMPT)
         said = [target.advance() if in_flight else target.verify(())[0] for _ in range(N_REPLY)]
         target.prefill([5, 6])

@@ -8,10 +8,13 @@ from collections.abc import Generator
 
 import pytest
 
+from plgd.completions.request import PromptRead
+from plgd.edits.events import JobDelta, JobProgress
 from plgd.engine.model import Model
 from plgd.errors import ClientBusy, PlgdError, QueueFull
-from plgd.protocol.edits import Priority
+from plgd.protocol.edits import Priority, Stage
 from plgd.server.job import Doing, Ending, Job
+from plgd.server.jobs import doing_after
 from plgd.server.scheduler import BATCH_SHARE, Scheduler
 from plgd.server.waiting_line import OVERTAKEN_LIMIT
 
@@ -73,7 +76,7 @@ class Table:
             name, n_slices, n_rounds = self._left[job]
             if n_slices:
                 n_slices -= 1
-                self.scheduler.note(job, Doing.READING)
+                self.scheduler.note(job, Doing.READING if n_slices else Doing.STARTING)
             else:
                 n_rounds -= 1
                 self.scheduler.note(job, Doing.WRITING)
@@ -124,6 +127,27 @@ def test_the_second_of_two_interactive_requests_is_not_held_up_by_batch_jobs(tog
         table.take_turn()
     n_batch = sum(all(name.startswith("b") for name in names) for names in table.turns[n_before:])
     assert n_batch <= 1
+
+
+def test_first_rounds_share_a_pass() -> None:
+    """Who has read a prompt writes with the others at once; batch jobs do not make a person's first round longer."""
+    table = Table(together=True)
+    writing(table, "p", priority=PERSON)
+    writing(table, "b0", "b1")
+    table.add("q", PERSON, n_rounds=5)
+    while ("q",) not in table.turns:
+        table.take_turn()
+    assert ("p", "q") == next(names for names in table.take_turns(4) if "q" in names)
+
+
+def test_an_event_says_what_comes_next() -> None:
+    """Behind the last slice of a prompt comes the first round of the reply."""
+    for percent, doing in ((50.0, Doing.READING), (100.0, Doing.STARTING)):
+        assert doing is doing_after(JobProgress(Stage.PREFILL, percent, 7))
+        assert doing is doing_after(PromptRead(percent))
+    assert Doing.AWAITING is doing_after(JobProgress(Stage.PREFILL, 100.0, 7, awaits=True))
+    assert Doing.WRITING is doing_after(JobProgress(Stage.DECODE, 1.0, 7))
+    assert doing_after(JobDelta("text")) is None
 
 
 def test_batch_jobs_have_their_share_while_interactive_ones_write() -> None:
@@ -182,11 +206,11 @@ def test_who_waits_for_a_reader_lends_it_its_priority() -> None:
 
 
 def test_rounds_of_all_that_write_are_one_turn() -> None:
-    """A newcomer's prompt goes slice by slice between them."""
+    """A newcomer's prompt goes slice by slice between them; its first round is theirs already."""
     table = Table(together=True)
     writing(table, "a", "b")
     table.add("c", PROGRAM, n_slices=2, n_rounds=9)
-    assert [("c",), ("a", "b"), ("c",), ("a", "b"), ("c",), ("a", "b", "c"), ("a", "b", "c")] == table.take_turns(7)
+    assert [("c",), ("a", "b"), ("c",), ("a", "b", "c"), ("a", "b", "c")] == table.take_turns(5)
 
 
 def test_while_a_person_waits_only_interactive_rounds_go_between_the_slices() -> None:
@@ -197,7 +221,7 @@ def test_while_a_person_waits_only_interactive_rounds_go_between_the_slices() ->
     table.take_turns(2)  # the batch jobs' turn after that of the first token
     table.add("q", PERSON, n_slices=3, n_rounds=9)
     taken = table.take_turns(6)
-    assert [("q",), ("p",), ("q",), ("p",), ("q",), ("p",)] == taken
+    assert [("q",), ("p",), ("q",), ("p",), ("q",), ("p", "q")] == taken
 
 
 def test_interactive_jobs_leave_places_to_batch_jobs() -> None:

@@ -136,7 +136,10 @@ def measure_first_token(
 
 
 def _measure_bound(model: Model, session: Session, clock: Callable[[], float]) -> float:
-    """Time the prefill of the cold part of a prompt and two plain steps, with nothing else around them."""
+    """Time the prefill of the cold part of a prompt and two plain steps, with nothing else around them.
+
+    What of the prefill the target puts off to the first step counts there.
+    """
     n_prompt, n_warm = session.stats.n_prompt_tokens, session.stats.n_cached_tokens
     prompt = session.tokens[:n_prompt]
     target = model.target()

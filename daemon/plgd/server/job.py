@@ -32,6 +32,7 @@ class Doing(Enum):
 
     READING = "reading"  # a slice of a prompt
     AWAITING = "awaiting"  # a look whether another job has read the prompt that both begin with
+    STARTING = "starting"  # the first round of a reply; nobody has a token before it is over
     WRITING = "writing"  # a round of a reply; rounds of several jobs may be one pass of the model
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import anyio
 
@@ -14,6 +14,8 @@ from plgd.protocol.edits import Stage
 from plgd.server.job import Doing, Ending
 
 __all__ = ("Feed", "JobEvent", "JobResult", "doing_after")
+
+_ALL: Final = 100.0  # percent
 
 JobEvent: TypeAlias = events.JobEvent | CompletionEvent
 JobResult: TypeAlias = events.JobResult | CompletionResult
@@ -46,6 +48,6 @@ def doing_after(event: JobEvent) -> Doing | None:
         case events.JobProgress(awaits=True):
             return Doing.AWAITING
         case events.JobProgress(stage=Stage.PREFILL) | PromptRead():
-            return Doing.READING
+            return Doing.READING if event.percent < _ALL else Doing.STARTING
         case events.JobProgress() | CompletionText():
             return Doing.WRITING

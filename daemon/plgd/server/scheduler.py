@@ -17,6 +17,8 @@ ResultT = TypeVar("ResultT")
 
 # One turn of so many is the batch jobs' while interactive ones write; see decision 0021.
 BATCH_SHARE: Final = 4
+# What several jobs can do in one pass.
+_ROUNDS: Final = (Doing.STARTING, Doing.WRITING)
 
 
 class Scheduler(Generic[EventT, ResultT]):
@@ -28,7 +30,7 @@ class Scheduler(Generic[EventT, ResultT]):
 
     The jobs in the places take turns, the one whose last turn is longest ago first:
 
-    - While an interactive job reads its prompt, batch jobs wait. When it has its first token, a batch turn follows.
+    - While an interactive job has no token yet, batch jobs wait. When it has its first, a batch turn follows.
     - While interactive jobs only write, one turn of `BATCH_SHARE` is a batch job's.
     - A job that waits for what another reads lends it its priority.
 
@@ -109,7 +111,7 @@ class Scheduler(Generic[EventT, ResultT]):
         if not self._running:
             return ()
         chosen = min(self._entitled(), key=lambda job: job.last_turn)
-        turn = self._with_others(chosen) if chosen.doing is Doing.WRITING else (chosen,)
+        turn = self._with_others(chosen) if chosen.doing in _ROUNDS else (chosen,)
         if len(turn) > 1 and not shares(len(turn)):
             turn = (chosen,)
         self._n_turns += 1
@@ -165,7 +167,7 @@ class Scheduler(Generic[EventT, ResultT]):
         if self._owes_batch:
             return others
         if any(job.doing is Doing.AWAITING for job in urgent):
-            urgent += [job for job in others if job.doing is Doing.READING]
+            urgent += [job for job in others if job.doing in (Doing.READING, Doing.STARTING)]
         elif self._n_since_batch >= BATCH_SHARE - 1 and not self._somebody_reads():
             return others
         return urgent
@@ -177,7 +179,5 @@ class Scheduler(Generic[EventT, ResultT]):
         """Return all whose rounds go into one pass with the chosen one's."""
         alone = chosen.priority is Priority.INTERACTIVE and self._somebody_reads()
         return tuple(
-            job
-            for job in self._running
-            if job.doing is Doing.WRITING and not (alone and job.priority is Priority.BATCH)
+            job for job in self._running if job.doing in _ROUNDS and not (alone and job.priority is Priority.BATCH)
         )

@@ -18,7 +18,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.models.cache import ChunkedKVCache, RotatingKVCache
 
 from plgd.engine.mlx.kept_file import FiledState, read_state, write_state
-from plgd.engine.mlx.rollback import copy_state, drops_rows, leaves_of, restore_state, trim_rows
+from plgd.engine.mlx.rollback import copy_state, drops_rows, keeps_all_rows, leaves_of, restore_state, trim_rows
 from plgd.engine.mlx.spare_rows import copy_rows
 from plgd.text.overlap import common_prefix
 
@@ -51,9 +51,7 @@ class RestorePoints:
     def note(self, caches: list[Any], n: int) -> None:
         """Note the state after n tokens; nothing when all caches drop their tails."""
         states = {
-            place: copy_state(cache)
-            for place, (cache, _) in enumerate(leaves_of(caches))
-            if not drops_rows(cache) or isinstance(cache, ChunkedKVCache)
+            place: copy_state(cache) for place, (cache, _) in enumerate(leaves_of(caches)) if not keeps_all_rows(cache)
         }
         if states:
             self.points.append(RestorePoint(n, states))

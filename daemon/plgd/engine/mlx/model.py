@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import mlx.core as mx
 import mlx.nn as nn
+from mlx.utils import tree_flatten
 
 from plgd.engine.company import JointCosts
 from plgd.engine.correction import LiveCosts
@@ -30,6 +31,10 @@ __all__ = ("MlxModel",)
 
 # Warm-up runs behind a short prompt of this many tokens.
 WARM_UP_PROMPT: Final = 8
+# The output layer reckons with every token of a pass. For a prompt's tail of so many that takes less than a pass of its
+# own; where a pass takes as long as the host needs to send it, for longer ones, too.
+TAIL: Final = 64
+TAIL_OF_FIXED_SHAPES: Final = 255  # with the head a width that there is
 # Most edits end before this, and going further would lengthen every load.
 WARM_TOKENS: Final = 4096
 
@@ -152,9 +157,19 @@ class MlxModel:
             exact=sampling.exact and exact_width is None,
             trims_only=exact_width is not None or getattr(self._network, "model_type", None) in TRIMS_ONLY,
             exact_width=exact_width,
+            longest_tail=0 if sampling.exact else self._longest_tail,
             # A pass with other sequences is a wide one, and rounds like one.
             together=None if sampling.exact else self._together,
         )
+
+    @cached_property
+    def _longest_tail(self) -> int:
+        """The longest tail of a prompt that the first round feeds."""
+        weights = (array.dtype for _, array in tree_flatten(self._network.parameters()))
+        if any(mx.issubdtype(dtype, mx.floating) and dtype != mx.float32 for dtype in weights):
+            # In low precision the passes of a prompt are plain decoding's: others would round otherwise.
+            return 0
+        return TAIL if self.shapes is None else TAIL_OF_FIXED_SHAPES
 
     @cached_property
     def exact_width(self) -> int | None:
@@ -183,7 +198,7 @@ class MlxModel:
             widths: the verify widths that the governor may choose, each at least 1.
         """
         for width in widths:
-            target = self.target()
+            target = self._start(self._forward, self._make_caches())
             target.prefill([0] * min(WARM_UP_PROMPT, self._context_limit - width - 2))
             target.verify([0] * (width - 1))
             target.rollback(width - 1)
@@ -203,7 +218,7 @@ class MlxModel:
         if shapes is None:
             return
         filled = sorted({shapes.fill(width) for width in widths if width > 1})
-        target = self.target()
+        target = self._start(self._forward, self._make_caches())
         target.prefill([0])
         while target.offset < min(n_tokens, self._context_limit - shapes.kv_step - max(filled, default=0)):
             for width in filled:

@@ -29,6 +29,7 @@ __all__ = (
     "RollbackMethod",
     "copy_state",
     "drops_rows",
+    "keeps_all_rows",
     "leaves_of",
     "restore_state",
     "trim_rows",
@@ -163,6 +164,12 @@ def _drops_its_tail(cache: object, width: int) -> bool:
 def drops_rows(cache: object) -> bool:
     """Whether the cache keeps one row per token, so that its tail can be dropped."""
     return isinstance(cache, ROW_CACHES)
+
+
+def keeps_all_rows(cache: object) -> bool:
+    """Whether the cache keeps one row per token from the first on, so that any tail can be dropped."""
+    # Chunks lose their beginning.
+    return drops_rows(cache) and not isinstance(cache, ChunkedKVCache)
 
 
 def copy_state(cache: object) -> dict[str, Any]:

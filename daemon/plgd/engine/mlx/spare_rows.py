@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import mlx.core as mx
 from mlx.utils import tree_flatten, tree_map
-from mlx_lm.models.cache import ChunkedKVCache
 
-from plgd.engine.mlx.rollback import drops_rows, leaves_of
+from plgd.engine.mlx.rollback import keeps_all_rows, leaves_of
 from plgd.engine.mlx.shapes import RoundedKVCache
 
 __all__ = ("copy_rows", "cut_spare_rows")
@@ -42,7 +41,7 @@ def copy_rows(caches: list[Any]) -> None:
 def _with_rows(caches: list[Any]) -> Iterator[Any]:
     for cache, _ in leaves_of(caches):
         # Chunks are bounded, and restore points hold on to their arrays.
-        if drops_rows(cache) and not isinstance(cache, ChunkedKVCache) and cache.keys is not None:
+        if keeps_all_rows(cache) and cache.keys is not None:
             yield cache
 
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 import mlx.core as mx
 
 from plgd.engine.kept import KeepingTarget, Kept
+from plgd.engine.mlx.block import Block
 from plgd.engine.mlx.kept import KeptCaches, RestorePoints
 from plgd.engine.mlx.passes import Forward, Passes
-from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod
+from plgd.engine.mlx.rollback import CacheRollback, RollbackMethod, keeps_all_rows, leaves_of
 from plgd.engine.mlx.sampling import Choices, Greedy, Sampler, choose, default_margin
 from plgd.engine.mlx.shapes import FixedShapes
 from plgd.engine.mlx.spare_rows import cut_spare_rows
@@ -46,38 +47,14 @@ class TargetCounts:
     n_near_ties: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The last verify, as far as a rollback needs it.
-
-    Attributes:
-        tokens: all tokens that the pass fed, a replay and the head in front.
-        n_before: how many of them come before the draft.
-        k: the length of the draft, as far as its choices were given out.
-        n_cut: tokens of the draft behind that, dropped because the choice after them is made again.
-        n_agreed: how many tokens of the draft, from its start, equal their choices.
-        choices: k + n_cut + 1 tokens.
-        near_ties: for each choice, whether it is one.
-        joined: whether an in-flight token was fed in the place of `draft[0]`.
-    """
-
-    tokens: list[int]
-    n_before: int
-    k: int
-    n_cut: int
-    n_agreed: int
-    choices: list[int]
-    near_ties: list[bool]
-    joined: bool
-
-
 class MlxTarget:
     """Implements `plgd.engine.kept.KeepingTarget`.
 
     Between two calls the state is this: the caches hold the history except its tail `_unfed`. The tail is just the
     head as a rule; it is empty while a submitted step has fed the head already, and longer after a snapshot was
-    restored. `_next` is the choice after the head where one was submitted or is known. `_alone` says that the choice
-    after the head was a near tie in a wide pass, and must come from a pass of one token.
+    restored or while the end of a prompt waits for the first round. `_next` is the choice after the head where one was
+    submitted or is known. `_alone` says that the choice after the head was a near tie in a wide pass, and must come
+    from a pass of one token.
 
     Args:
         forward: runs the model.
@@ -90,6 +67,8 @@ class MlxTarget:
         trims_only: run plain rounds where a draft could only be taken back by snapshot.
         exact_width: the widest pass that may carry a draft. The caller knows that up to there each row is computed as
             a pass of one token computes it, so no choice counts as a near tie. Any width when left out.
+        longest_tail: the most tokens at the end of a prompt that are not fed by themselves but with the first round, so
+            that the first token takes a pass less. Only where caches keep all rows.
         together: where passes wait for those of other sequences, while a turn goes on; each runs alone when left out.
     """
 
@@ -105,6 +84,7 @@ class MlxTarget:
         exact: bool = False,
         trims_only: bool = False,
         exact_width: int | None = None,
+        longest_tail: int = 0,
         together: Together | None = None,
     ) -> None:
         self._passes = Passes(forward, caches, together)
@@ -116,13 +96,15 @@ class MlxTarget:
         self._exact = exact
         self._trims_only = trims_only
         self._exact_width = exact_width
+        self._longest_tail = longest_tail if all(keeps_all_rows(leaf) for leaf, _ in leaves_of(caches)) else 0
         self._rollback = CacheRollback(caches)
         self._points = RestorePoints()
-        self._prefilled: list[int] = []
+        self._n_prefilled = 0
+        self._n_held = 0
         self._history: list[int] = []
         self._unfed: list[int] = []
         self._next: mx.array | None = None
-        self._block: _Block | None = None
+        self._block: Block | None = None
         self._alone = False
         self.counts = TargetCounts()
 
@@ -161,15 +143,23 @@ class MlxTarget:
             raise ValueError("prefill needs at least one token")
         self._begin(len(tokens))
         fed = [*self._unfed, *tokens[:-1]]
-        with _engine_errors("prefill"):
-            if fed:
-                self._feed(mx.array(fed, mx.int32))
-                mx.eval([cache.state for cache in self._caches])
-                mx.clear_cache()
-                self._points.note(self._caches, len(self._history) + len(tokens) - 1)
+        if len(fed) <= self._longest_tail:
+            self._unfed, self._n_held = [*fed, tokens[-1]], len(fed)
+        else:
+            with _engine_errors("prefill"):
+                self._feed_prompt(fed, len(self._history) + len(tokens) - 1)
+            self._unfed, self._n_held = [tokens[-1]], 0
         self._history.extend(tokens)
-        self._unfed, self._next, self._alone = [tokens[-1]], None, False
-        self._prefilled = self._history[:-1]
+        self._next, self._alone = None, False
+        self._n_prefilled = len(self._history) - 1
+
+    def _feed_prompt(self, tokens: list[int], n_after: int) -> None:
+        """Feed tokens of a prompt, so many of which the caches hold afterwards."""
+        if tokens:
+            self._feed(mx.array(tokens, mx.int32))
+            mx.eval([cache.state for cache in self._caches])
+            mx.clear_cache()
+            self._points.note(self._caches, n_after)
 
     def resume(self, kept: Kept, tokens: Sequence[int]) -> int:
         """Begin with kept caches."""
@@ -178,7 +168,7 @@ class MlxTarget:
         n = kept.points.go_back(kept.caches, kept.reach(tokens))
         if n:
             self._caches[:] = kept.caches
-            self._points, self._prefilled = kept.points, list(tokens[:n])
+            self._points, self._n_prefilled = kept.points, n
             self._history, self._unfed = list(tokens[: n + 1]), [tokens[n]]
         return n
 
@@ -192,16 +182,25 @@ class MlxTarget:
         """Copy what another target has prefilled."""
         if self._history or not isinstance(other, MlxTarget):
             raise ValueError("an unused target copies from a target of its kind")
-        return KeptCaches.copy(other._prefilled, other._caches, other._points, n, self._caches)  # noqa: SLF001
+        return KeptCaches.copy(other._held_prompt, other._caches, other._points, n, self._caches)  # noqa: SLF001
 
     def keep(self, n: int) -> KeptCaches | None:
         """Hand over the caches after what was prefilled."""
         self._rollback.release()
-        n = self._points.go_back(self._caches, min(n, len(self._prefilled)))
+        if self._n_held:
+            with _engine_errors("prefill"):
+                self._feed_prompt(self._unfed[:-1], self._n_prefilled)
+            self._unfed, self._n_held = self._unfed[-1:], 0
+        n = self._points.go_back(self._caches, min(n, self._n_prefilled))
         if not n:
             return None
         cut_spare_rows(self._caches)
-        return KeptCaches(self._prefilled[:n], self._caches, self._points)
+        return KeptCaches(self._history[:n], self._caches, self._points)
+
+    @property
+    def _held_prompt(self) -> list[int]:
+        """What the caches hold of what was prefilled."""
+        return self._history[: min(self._n_prefilled, len(self._history) - len(self._unfed))]
 
     def verify(self, draft: Sequence[int]) -> Sequence[int]:
         """Feed the head and the draft; behind an in-flight step, feed that step's token in the place of draft[0]."""
@@ -212,6 +211,7 @@ class MlxTarget:
         self._begin(k + 1)
         with _engine_errors("a verify pass"):
             following, fed, (choices, near_ties) = self._passes.tried(lambda: self._feed_block(draft), self._read_again)
+        self._n_held = 0
         n_agreed = next((i for i in range(k) if draft[i] != choices[i]), k)
         close = [i for i in range(n_agreed + 1) if near_ties[i]]
         self.counts.n_near_ties += len(close[:1] if self._exact else close)
@@ -220,7 +220,7 @@ class MlxTarget:
             self._unfed = fed[self._rollback.keep(len(fed) - k - 1) : len(fed) - k]
             return self.verify(())
         n_cut = k + 1 - close[0] if self._alone else 0
-        self._block = _Block(
+        self._block = Block(
             fed,
             n_before=len(fed) - k,
             k=k - n_cut,
@@ -258,6 +258,7 @@ class MlxTarget:
         self._begin(1)
         with _engine_errors("a step"):
             known, following = self._passes.tried(self._feed_step, self._read_again)
+        self._n_held = 0
         self._unfed = [*self._unfed, known] if following is None else []
         self._next, self._alone = following, False
         self._history.append(known)
@@ -323,9 +324,9 @@ class MlxTarget:
     def _replay(self, tokens: list[int], n: int, *, narrow: bool = False) -> list[int]:
         """Feed the first n tokens, a replay, in a pass of their own where they are many, and return the others.
 
-        With `exact`, even one that rides along makes a narrow pass wide.
+        With `exact`, even one that rides along makes a narrow pass wide. A prompt's tail was held back to ride along.
         """
-        if n <= (0 if narrow and self._exact else MAX_REPLAY):
+        if n <= (0 if narrow and self._exact else max(MAX_REPLAY, self._n_held)):
             return tokens
         self._feed(mx.array(tokens[:n], mx.int32), joins=True)
         return tokens[n:]
@@ -372,8 +373,8 @@ class MlxTarget:
     def _read_again(self) -> None:
         """Bring the caches back to the history without its head."""
         self._rollback.release()
-        self._points = self._passes.renew(self._history[:-1], len(self._prefilled))
-        self._unfed, self._next = [self._history[-1]], None
+        self._points = self._passes.renew(self._history[:-1], self._n_prefilled)
+        self._unfed, self._next, self._n_held = [self._history[-1]], None, 0
 
 
 def _join(before: list[int], token: mx.array, after: Sequence[int]) -> mx.array:
