@@ -191,6 +191,8 @@ class Maker:
                 edit = operation.make(changed, rng)
             if edit is None or edit.ordinal or edit.shown or not _is_answer(edit, changed):
                 continue
+            if edit.new_text == passage.text:
+                continue  # it takes the first change back
             if _new_words(passage.text, text) & _words(" ".join((*edit.slots.values(), *edit.hints.values()))):
                 continue  # it would speak of what only the first change brings
             instruction = instruct(edit, changed, rng, unseen=unseen)
