@@ -158,7 +158,8 @@ def test_a_copy_disturbs_nobody(kind: str, prompts: list[list[int]], seed: int, 
         if kind.startswith("llama ") or kind == "llama":
             # A tail that no round has fed yet is not there to be copied.
             held = len(first) - 1 - (n_rounds == 0 and KINDS[kind].get("longest_tail", 0))
-            assert min(held, common_prefix(first, prompt), len(prompt) - 1) <= n_warm
+            most = min(common_prefix(first, prompt), len(first) - 1, len(prompt) - 1)
+            assert min(held, most) <= n_warm <= most
         prefill(copier, prompt, n_warm)
         replies.append(reply(copier, seed))
     assert expected == [begun + plain_reply(target, N_REPLY - len(begun)), *replies]
